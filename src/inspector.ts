@@ -1,6 +1,7 @@
 /**
- * Keeps the inspector of Node.js closed. By default, SIGUSR1 opens it. Log rotation and other tools send that
- * signal. With an open inspector, any user of the machine could run code with this process's rights.
+ * Keeps the inspector of Node.js closed. By default, SIGUSR1 opens it. Some tools, such as those for log
+ * rotation, send this signal. With an open inspector, any user of the machine could run code with this
+ * process's rights.
  */
 
 /**

@@ -53,7 +53,7 @@ export interface AgentOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Strategies and constraints that this node knows. */
   readonly rules: Rules;
-  /** Probe address, and rates from answers to probes. Null (the default) if this node does not probe. */
+  /** Probe address, and request rates from probe answers. Null (the default) if this node does not probe. */
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
@@ -327,15 +327,15 @@ export class Agent {
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? electorWatchdogMs : resyncMs;
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#snapshotReader.scoresInMs;
-    // An overdue drain needs no timer: it has been acted on, and the result of that action wakes the agent.
+    // An overdue drain needs no timer: the agent has already acted on it, and the result wakes the agent.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
     this.#problems.end();
     return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
   }
 
   /**
-   * Returns the current store, or a new store if the session of the current one has ended. Keeps the old
-   * store if ZooKeeper refuses every request from this node.
+   * Returns the current store. If its session has ended, returns a new store, unless ZooKeeper refuses every
+   * request from this node.
    */
   async #openStore(): Promise<Store> {
     const { log, openStore, sessionMemory } = this.#options;
@@ -382,7 +382,7 @@ export class Agent {
     return true;
   }
 
-  /** Waits for a turn or a read of the group. Returns null if a release becomes due first. */
+  /** Waits for `observing`, a turn or a read of the group. Returns null if a release becomes due first. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     return await beforeInstant(this.#options.clock, this.#leadershipRunner.dueAtMs, observing);
   }
@@ -403,10 +403,10 @@ export class Agent {
   }
 
   /**
-   * Acts without first reading the group, if the write itself checks everything that the step depends on. If
+   * Takes a step without first reading the group, if its write checks everything that the step depends on. If
    * something has changed, the write has no effect. After a failure, the next read shows what to do. Returns
    * `look` if the group must be read now, `left` if the agent has left, and `acted` if a departing agent can
-   * continue.
+   * take another step.
    */
   async #actAhead(store: Store): Promise<'look' | 'left' | 'acted'> {
     const expected = this.#snapshotReader.expected;
@@ -439,10 +439,10 @@ export class Agent {
   }
 
   /**
-   * If this node's registration must be written, returns it with the version that was last read from
-   * ZooKeeper. The write checks that version, because another agent may have taken the name since then.
+   * Returns this node's registration if it must be written, and the version last read from ZooKeeper. The
+   * write checks that version, because another agent may have taken the name since then.
    *
-   * As long as a leader can hand over by the prepared decision, its registration does not say that it is
+   * As long as a leader can hand over with the prepared decision, its registration does not say that it is
    * leaving. Otherwise, the elector would decide again.
    */
   #unwritten(store: Store, snapshot: GroupSnapshot): Unwritten | null {
@@ -469,7 +469,7 @@ export class Agent {
     return null;
   }
 
-  /** Whether this node hands over by the prepared decision, according to its last snapshot. */
+  /** Whether this node hands over with the prepared decision, according to its last snapshot. */
   #handsOver(): boolean {
     if (this.#store === null || this.#store.state === 'LOST') return false;
     return this.#leadershipRunner.handsOver(this.#roundOf(this.#store, this.#snapshotReader.snapshot));
@@ -488,8 +488,8 @@ export class Agent {
 
   /**
    * Whether the node is leaving, has no leadership, and has nothing more to wait for. If the ensemble is
-   * unreachable, the claim ends with the session. A leader that hands over waits for an unreachable ensemble
-   * as long as it would wait for a successor, because the end of its session would count as a failure.
+   * unreachable, the claim ends with the session. Before a handover, a leader waits for the ensemble, because
+   * the end of its session would count as a failure. It waits no longer than it would for a successor.
    */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;

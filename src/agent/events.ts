@@ -25,8 +25,8 @@ export type AgentEvent =
    */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
   /**
-   * This node, as the elector, has dropped a switchover request that was missed. Either the term that the
-   * request was to replace has ended, or the scheduled time passed too long ago.
+   * This node, as the elector, has dropped a missed switchover request. A request is missed if the term that
+   * it was to replace has ended, or if its scheduled time passed too long ago.
    */
   | { readonly kind: 'request-missed' }
   /** A run of the workload has ended, whether or not the agent requested that run. */

@@ -10,7 +10,8 @@ export interface ChoiceInput {
   /** Facts that the operator should know before answering, one line each. */
   readonly facts?: readonly string[];
   /**
-   * Reasons not to proceed, one line each. Without a terminal, the command proceeds only if there are none.
+   * Reasons not to proceed, one line each. Without a terminal, the command proceeds only if the list is
+   * empty.
    */
   readonly dangers: readonly string[];
 }
@@ -41,7 +42,7 @@ export async function makeSure(
   throw new PetrelError('REFUSED', 'not confirmed: nothing was changed');
 }
 
-/** Formats the reasons not to proceed as lines for operators. A dry run prints them too. */
+/** Formats reasons not to proceed for operators, one line each. A dry run also prints these lines. */
 export function dangerLines(dangers: readonly string[]): string[] {
   return dangers.map((danger) => `  ! ${oneLine(danger)}`);
 }

@@ -56,8 +56,8 @@ export interface ChangeCommand {
    */
   readonly question?: string;
   /**
-   * When to stop waiting. settled: when there is nothing left to do. term: when the next term has an outcome.
-   * Any outcome other than READY then counts as a failure.
+   * When to stop waiting. settled: when nothing is left to do. term: when the next term has an outcome. With
+   * `term`, any outcome other than READY counts as a failure.
    */
   readonly until: 'settled' | 'term';
 }
@@ -98,8 +98,8 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
 }
 
 /**
- * Returns a hint that names the command for following a term. The hint is printed only if this command does
- * not follow the term itself.
+ * Returns a hint on how to follow a term. The hint is printed only if this process does not follow the term
+ * itself.
  */
 function hintLines({ term, slot }: ChangeResult): string[] {
   if (term === null) return [];

@@ -60,8 +60,8 @@ export function whatToTry(view: Pick<GroupView, 'current' | 'members'>, tried: T
 }
 
 /**
- * Returns commands that move leadership between the sites. Site a has the higher priority unless its priority
- * is overridden.
+ * Returns commands that move leadership between the sites. Site `a` has the higher priority unless its
+ * priority is overridden.
  */
 function moves(
   leader: string | null,

@@ -51,8 +51,8 @@ const sessionTimeoutMs = 4000;
 const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
 /**
- * Initial configuration. Site a is preferred, so that a change to its priority has a visible effect. Site a
- * also gets the first leader, regardless of the order in which the nodes start.
+ * Initial configuration. Site `a` is preferred, so that a change to its priority has a visible effect. Site
+ * `a` also gets the first leader, regardless of the order in which the nodes start.
  */
 const usualConfig = groupConfigSchema.parse({
   sites: { a: { priority: 100 }, b: { priority: 50 } },

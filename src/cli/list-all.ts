@@ -39,7 +39,7 @@ type Configured = Parameters<typeof hasGroups>[0];
 
 /**
  * Warns that the znodes below a path cannot be read. Without the warning, the operator might conclude that
- * there are no groups below it.
+ * there are no groups below the path.
  */
 function closed(path: string): void {
   const right = 'use --auth-file to pass credentials that allow it';

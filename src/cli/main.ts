@@ -29,7 +29,7 @@ async function beGuardian(): Promise<void> {
 /**
  * Compiles all code when it is loaded, and keeps the compiled code. By default, V8 compiles a function when
  * it is first called, and discards the code of rarely called functions. The functions of a handover are
- * called rarely. Compiling them would then take longer than the rest of the handover.
+ * called rarely. Compiling them during a handover would take longer than all its other steps.
  */
 function compileEarly(): void {
   for (const flag of ['--no-lazy', '--no-flush-bytecode']) v8.setFlagsFromString(flag);
@@ -40,8 +40,7 @@ async function beCommandLine(): Promise<void> {
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;
-  // After an unexpected error, do not notify the guardian that this process ends, so that the guardian
-  // restarts the agent.
+  // Do not notify the guardian after an unexpected error. The guardian then restarts the agent.
   if (!isMishap) await partFromGuardian(code);
 }
 

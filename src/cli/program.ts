@@ -204,8 +204,8 @@ function wantedBy(named: string | null | undefined): readonly Family[] {
 }
 
 /**
- * Adds a hint to the error for an unknown command, unless Commander has suggested a similar command. The hint
- * names any subcommand that has this name.
+ * Adds a hint to the error for an unknown command, unless Commander has suggested a similar command. If there
+ * are subcommands with the unknown name, the hint lists them.
  */
 export async function withHint(error: unknown): Promise<unknown> {
   if (!(error instanceof CommanderError)) return error;

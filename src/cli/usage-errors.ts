@@ -14,8 +14,8 @@ interface Named {
 const helpFlags: readonly string[] = ['--help', '-h'];
 
 /**
- * If the arguments name a subcommand that does not exist, removes the request for help from them. With that
- * request, Commander would print the help of the parent command instead of an error.
+ * Removes the request for help from arguments that name an unknown subcommand. Otherwise, Commander would
+ * print the help of the parent command instead of an error.
  */
 export function unlessUnknown(program: Command, args: readonly string[]): readonly string[] {
   const { command, word } = named(program, args);

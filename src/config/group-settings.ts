@@ -3,8 +3,8 @@ import { ancestors } from './group-list.js';
 import type { AgentSettings } from './settings.js';
 
 /**
- * Returns the root in `roots` whose group contains the znode at `path`. If no group contains the znode,
- * returns `path` itself, so that the znode belongs to no group.
+ * Returns the root of the group that contains the znode at `path`. `roots` contains the roots of all groups.
+ * If no group contains the znode, returns `path` itself, which is then not the root of a group.
  */
 export function rootAmong(roots: ReadonlySet<string>, path: string): string {
   return ancestors(path).findLast((above) => roots.has(above)) ?? path;

@@ -30,7 +30,7 @@ export interface EffectiveSettings<Values> {
   readonly described: readonly DescribedSetting[];
   /** Likely mistakes that are not errors, one line each. */
   readonly warnings: readonly string[];
-  /** Files that settings name but that cannot be read. Empty if the caller treats such files as errors. */
+  /** Files that are named in settings but cannot be read. Empty if the caller treats such files as errors. */
   readonly unreadable: readonly UnreadableFile[];
 }
 
@@ -49,7 +49,7 @@ export interface DescribedSetting extends SettingName {
   readonly source: string;
 }
 
-/** A file that a setting names but that cannot be read. */
+/** A file that is named in a setting but cannot be read. */
 export interface UnreadableFile {
   /** Origin of the setting: a flag, a variable, or a place in the file. */
   readonly source: string;
@@ -87,8 +87,8 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
 
 /**
  * Computes the effective settings. Throws PetrelError INVALID with all problems as reasons, each with its
- * place. `lack` determines whether named files that cannot be read count as problems or are listed in
- * `unreadable`.
+ * place. If a file that is named in the settings cannot be read, `lack` determines whether this counts as a
+ * problem, or the file is only listed in `unreadable`.
  */
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,

@@ -27,8 +27,8 @@ export const groupsSettings = {
 export const agentSettings = nodeSettings.extend(groupsSettings);
 
 /**
- * Settings of `petrel run`: those of an agent, except the hooks that are replaced by the command that is
- * passed to `petrel run`.
+ * Settings of `petrel run`: those of an agent, without the hooks for takeover and release. The command that
+ * is passed to `petrel run` replaces these two hooks.
  */
 export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({
   nodeId: setting(nodeSettings.shape.nodeId.clone(), {

@@ -45,7 +45,7 @@ export function readYaml(text: string): unknown {
   }
 }
 
-/** Returns a clearer message for an error of the parser or of an alias. */
+/** Returns a clearer message for an error from the parser, or for an error about an alias. */
 export function yamlProblem(error: unknown): string {
   const message = errorMessage(error).trim();
   if (/call stack/i.test(message)) return 'the YAML is nested too deeply';

@@ -75,16 +75,16 @@ export interface Choice {
   readonly ranking: readonly Ranked[];
   readonly ineligible: readonly Ineligible[];
   /**
-   * Time until the end of a wait that only the caller measures, which may change the choice. For example,
-   * only the caller measures how long a node has been eligible. `core/deadlines.ts` handles the instants that
-   * the input itself contains.
+   * Time until the choice may change because a wait ends. Only the caller measures such waits, for example
+   * how long a node has been eligible. `core/deadlines.ts` handles the instants that the input itself
+   * contains.
    */
   readonly recheckInMs: number | null;
   /** The failures after this choice. A node that this choice tries again is no longer in backoff. */
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
-  /** True if this choice does not carry out the request in `config` and `requested` does not come from it. */
+  /** True if `requested` comes from an earlier request. The one in `config` is then not carried out. */
   readonly isReturn?: true;
   /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
   readonly failedSite: string | null;
@@ -368,8 +368,8 @@ function leads({ current, members, elected }: ChoiceInput): boolean {
 }
 
 /**
- * Retries the node that failed longest ago, from among the nodes that are ineligible only because of a
- * backoff. The retry happens no sooner than the base backoff after that failure.
+ * Among the nodes that are ineligible only because of a backoff, retries the one that failed longest ago. The
+ * retry happens no sooner than the base backoff after that failure.
  */
 function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
   const { failures, config, nowMs, elected } = input;

@@ -1,7 +1,7 @@
 /**
- * Deadlines: instants at which the state of a group changes, such as the end of a backoff or an override, or
- * the start of a scheduled switchover. Deadlines are on the ensemble's clock, which a node reads through its
- * own writes.
+ * Deadlines: instants at which the state of a group changes. Examples are the end of a backoff or an
+ * override, and the start of a scheduled switchover. Deadlines are on the ensemble's clock, which a node
+ * reads through its own writes.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';

@@ -1,6 +1,6 @@
 /**
- * Planned changes, which take leadership away from a working node. If no other node becomes READY, leadership
- * returns to that node, no matter how many nodes have failed in the meantime.
+ * Planned changes, which take leadership away from a working node. Leadership returns to that node if no
+ * other node becomes READY, no matter how many nodes have failed in the meantime.
  */
 import type { Elected, Place } from '../model/znodes.js';
 
@@ -35,8 +35,8 @@ export function handoverOf(
 }
 
 /**
- * Returns the operator's earlier request for the previous leader, if leadership returns to that node. As
- * before the planned change, the node then leads at an operator's request.
+ * Returns the operator's earlier request for the previous leader, if leadership returns to that node. The
+ * node then leads at the operator's request again, as it did before the planned change.
  */
 export function requestedBefore({ elected, previous }: Led, node: string): Elected['requested'] {
   const by = elected.handover?.previousBy;

@@ -59,9 +59,9 @@ export function watch(
 /**
  * Returns a key that identifies the condition. A claim that is still held counts as the same condition,
  * regardless of any decision about the next leader. For an elected node, the key contains the token of its
- * last claim, because the node may have claimed, led and lost the claim between two checks. If `current` is
- * free, the token comes from the node's registration. If the node has restarted since then, the token comes
- * from the history.
+ * last claim, because the node may have made a claim, led, and lost the claim between two checks. If
+ * `current` is free, the token comes from the node's registration. If the node has restarted since then, the
+ * token comes from the history.
  */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;

@@ -26,8 +26,8 @@ export class Chronicle {
   readonly #sessions = new Map<bigint, string>();
   readonly #draining = new Set<string>();
   /**
-   * Fencing tokens, keyed by node, of takeovers that have begun but have not been followed by a completed
-   * release.
+   * Fencing tokens of takeovers, keyed by node. A token is kept from the start of the takeover until a
+   * release completes.
    */
   readonly #begun = new Map<string, bigint>();
   #term = -1;
@@ -53,8 +53,8 @@ export class Chronicle {
   }
 
   /**
-   * Returns the fencing token of a takeover that this node has begun, if no completed release has followed.
-   * Null if there is no such takeover.
+   * Returns the fencing token of the takeover that this node has begun. Null if there is none, or if a
+   * completed release has followed.
    */
   begunUnder(node: string): bigint | null {
     return this.#begun.get(node) ?? null;

@@ -91,8 +91,8 @@ function isDraining(write: Write, path: string): boolean {
 }
 
 /**
- * Returns the decision that the write contains if the term of the decision is greater than `term`. Returns
- * null otherwise.
+ * Returns the decision in the write. Returns null if the write contains no decision with a term greater than
+ * `term`.
  */
 function electedIn(write: Write, paths: GroupPaths, term: number) {
   const elected = parseJson(electedSchema, written(write, paths.elected)).value;

@@ -55,7 +55,7 @@ export class Rehearsal implements Disposable {
   /** Whether the roles have been assigned. Earlier events are not reported. */
   #isOn = false;
   #killedAtMs: number | null = null;
-  /** Fencing token of the leadership that the kill ends. Null if the kill ends no leadership. */
+  /** Fencing token of the leadership that is ended by the kill. Null if the kill ends no leadership. */
   #ending: bigint | null = null;
   /** Process ids of agents that are dead or leaving the group. */
   readonly #parting = new Set<number>();
@@ -110,7 +110,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** If a rehearsal is running, makes it fail, and resumes everything that it has paused. */
+  /** Makes a running rehearsal fail, and resumes everything that the rehearsal has paused. */
   [Symbol.dispose](): void {
     this.#isOn = false;
     this.#end.abort(new PetrelError('FAILED', 'the rehearsal was stopped'));
@@ -143,9 +143,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Makes the candidate finish its preparation first. Normally, the old leader runs its release while the
-   * candidate prepares, and either may finish first. If the candidate is to be killed while it prepares, the
-   * release runs at the same time instead. Resolves when the required state is reached.
+   * Makes the candidate finish its preparation before the old leader finishes its release. Normally, both run
+   * at the same time, and either may finish first. If the candidate is to be killed while it prepares, only
+   * waits until both are running. Resolves when the required state is reached.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;

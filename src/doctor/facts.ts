@@ -89,8 +89,8 @@ export interface SlotFacts {
   /** Why the slot has this leader, or why it has none, in one line. */
   readonly reason: string;
   /**
-   * True if a transition is under way and within its deadline. Also true if no transition is under way and
-   * the slot has never had a leader or is being removed.
+   * True if a transition is under way and within its deadline. While no transition is under way, true if the
+   * slot has never had a leader or is being removed.
    */
   readonly isChanging: boolean;
 }

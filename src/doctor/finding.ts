@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 /**
  * note: useful to know. warning: works now, but will cause problems. error: does not work, or is open to
- * strangers.
+ * unauthorized users.
  */
 export const severities = ['ok', 'note', 'warning', 'error'] as const;
 

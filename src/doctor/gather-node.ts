@@ -118,8 +118,8 @@ function modeOf(path: string): number | null {
 }
 
 /**
- * Whether /proc shows processes. With the mount option hidepid, it still shows processes of the same user,
- * such as workloads.
+ * Whether /proc shows processes. Even with the mount option hidepid, /proc shows the processes of the same
+ * user, such as workloads.
  */
 function seesProcesses(): boolean {
   try {

@@ -8,8 +8,8 @@ import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './fact
 import { type Finding, finding, ok, orOk } from './finding.js';
 
 /**
- * Largest difference between clocks that is not reported, in milliseconds. Even a larger difference matters
- * only when logs are compared, because no decision depends on the clock of one machine.
+ * Clocks may differ by this number of milliseconds before the difference is reported. Even a larger
+ * difference matters only when logs are compared, because no decision depends on the clock of one machine.
  */
 const clockToleranceMs = 1_000;
 

@@ -42,7 +42,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #frames = new FrameReader(maxPacketBytes);
-  /** Bytes received before it is clear whether they form a four-letter word. Null once this is clear. */
+  /** Bytes received while it is unclear whether they are a four-letter word. Null once this is clear. */
   #beginning: Buffer | null = Buffer.alloc(0);
   #deadline: NodeJS.Timeout | undefined;
   #ending = false;

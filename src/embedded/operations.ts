@@ -60,7 +60,7 @@ export function readMulti(reader: JuteReader): MultiOperation[] {
 }
 
 /**
- * Operations that a multi may contain, mapped to the operation that has the same form of result. In
+ * Operations that a multi may contain. Each is mapped to the operation whose result has the same format. In
  * ZooKeeper, the result of a create2 in a multi has no stat, just like the result of a create.
  */
 const multiOpcodes = new Map<Opcode, OperationOpcode>([
@@ -73,7 +73,7 @@ const multiOpcodes = new Map<Opcode, OperationOpcode>([
 
 /**
  * Writes the results of a multi. The response to a failed multi contains an error code for each operation.
- * Operations before the failed one have no error.
+ * The code is 0 for the operations before the failed one.
  */
 export function writeMultiOutcome(
   writer: JuteWriter,

@@ -52,8 +52,8 @@ export function* ancestorsOf(path: string): Generator<string> {
 }
 
 /**
- * Formats a sequence number in the form in which ZooKeeper appends it to a path: Java's `%010d` of a signed
- * 32-bit counter.
+ * Formats a sequence number as ZooKeeper appends it to a path: a signed 32-bit counter in Java's format
+ * `%010d`.
  */
 export function formatSequence(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');

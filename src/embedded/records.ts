@@ -36,8 +36,8 @@ export const opcodes = {
 } as const;
 
 /**
- * Authentication concerns the connection. An authentication request is answered before the session's
- * requests.
+ * Type of an authentication request. Such a request concerns the connection, not the session. It is answered
+ * before the session's requests.
  */
 export const authOpcode = 100;
 
@@ -54,7 +54,7 @@ export function opcodeName(code: number): Opcode | undefined {
   return opcodeNames.get(code);
 }
 
-/** Request numbers of messages that are not replies to numbered requests. */
+/** Reserved request numbers. They mark messages that do not answer a numbered request. */
 export const xids = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 
 const eventCodes: Record<EventType, number> = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 };

@@ -1,7 +1,7 @@
 /**
  * Watches: they record which client is notified of the next change to a znode. A watcher is a connection,
- * identified by a number. The watches of a connection end when the connection ends. Reads set watches on the
- * server. A watch fires once, and reports only that something changed.
+ * identified by a number. The watches of a connection end when the connection ends. A client sets a watch
+ * when it reads a znode. A watch fires once, and reports only that something changed.
  */
 
 import { ancestorsOf } from './paths.js';

@@ -30,7 +30,7 @@ export interface ZnodeAcl {
 
 /**
  * Reads the ACLs of the group's root and of everything below it. Returns an empty list if there is no group.
- * If `access` is null, all znodes should be open. Throws StoreError.
+ * If `access` is null, the required ACL of every znode is the open ACL. Throws StoreError.
  */
 export async function readAcls(store: Store, paths: GroupPaths, access: Access | null): Promise<ZnodeAcl[]> {
   const all: ZnodeAcl[] = [];
@@ -73,8 +73,8 @@ export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
 
 /**
  * Returns the znodes whose ACL is wrong and must be set. If the required ACLs give everyone all permissions,
- * registrations made without credentials keep their ACL. Otherwise, `lockedOut` could no longer tell that
- * their agents have no credentials.
+ * registrations made without credentials keep their ACL. From this ACL, `lockedOut` recognizes that their
+ * agents have no credentials.
  */
 export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
   const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
@@ -100,7 +100,7 @@ export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl):
 
 /**
  * Returns the nodes that the required ACLs would lock out. The ACLs of their registrations name none of the
- * agents in `access`, so their agents have no credentials or different ones.
+ * agents in `access`, so the agents of these nodes have no credentials, or different credentials.
  */
 export function lockedOut(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): string[] {
   const agents = access.agents.map(({ id }) => id);
@@ -153,7 +153,7 @@ export async function checkSameAccess(
 
 /**
  * Whether the ACL allows everyone, or one of the identities named in `own`, to create children. If hashes are
- * hidden, the answer is a best guess. ZooKeeper itself rejects identities that lack permission.
+ * hidden, the answer is a best guess. In any case, ZooKeeper itself rejects identities that lack permission.
  */
 export function mayCreate(acl: Acl, own: readonly string[]): boolean {
   const names = ['world:anyone', ...own];

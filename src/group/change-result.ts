@@ -16,13 +16,16 @@ export const changeResultSchema = z.object({
   what: z.string(),
   changed: z.boolean(),
   dryRun: z.boolean(),
-  /** Keys of the configuration that the change wrote or, if it was only planned, would write. */
+  /**
+   * Keys of the configuration that the change wrote. If the change was only planned, the keys that it would
+   * write.
+   */
   changes: z.array(configDifferenceSchema),
   /** Version of the configuration that contains the change. */
   configVersion: z.int().nullable(),
   /**
-   * The elector's choice after the change. `node` is null if no node will be elected. Null if the choice
-   * cannot be determined.
+   * The elector's choice after the change. `node` is null if no node will be elected. The whole field is null
+   * if the choice cannot be determined.
    */
   follows: z
     .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })

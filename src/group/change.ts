@@ -4,7 +4,7 @@
  * configuration first, the request decides again.
  *
  * Not promised: that the elector acts on the change. `core` determines the elector's choice, and `wait.ts`
- * waits for its effect.
+ * waits for the effect of the change.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../core/choice.js';
@@ -45,7 +45,7 @@ export interface ChangeInput {
   readonly elected: Elected;
   /** The current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Author, reason and time of the request, in the form in which the configuration records them. */
+  /** Author, reason and time of the request, as recorded in the configuration. */
   readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };
 }
 
@@ -73,8 +73,8 @@ export interface Plan extends Decision {
   readonly after: GroupView;
   /**
    * The slot that `follows` describes. This is the slot that the decision concerns. If the decision concerns
-   * all slots, this is the first slot in which the choice changes something, or slot 1 if there is no such
-   * slot.
+   * all slots, this is the first slot in which the choice changes something. If there is no such slot, this
+   * is slot 1.
    */
   readonly slot: number;
   /** The elector's choice after the change. Null if the choice cannot be determined. */
@@ -217,8 +217,8 @@ async function whatItTakes(
 }
 
 /**
- * Decides on the request, as a pure function. Throws whatever the request throws. Also throws PetrelError
- * INVALID if the resulting configuration is invalid, and Unanswered.
+ * Decides on the request, as a pure function. Throws whatever the request throws. Also throws Unanswered, and
+ * throws PetrelError INVALID if the resulting configuration is invalid.
  */
 function decided(request: Request, input: ChangeInput, neighbour: GroupView['neighbour']) {
   const { view, config, nowMs } = input;
@@ -231,7 +231,7 @@ function decided(request: Request, input: ChangeInput, neighbour: GroupView['nei
 
 type Choices = ReadonlyMap<number, Choice>;
 
-/** Returns the leaders whose leadership ends because of the change, but would not end without it. */
+/** Returns the leaders whose leadership ends only because of the change. */
 function endsOf(before: GroupView, after: GroupView, choices: Choices, nowMs: number): SlotLeader[] {
   const had = before.config.value?.leaders ?? 1;
   const keeps = after.config.value?.leaders ?? 1;
@@ -249,9 +249,9 @@ function endsOf(before: GroupView, after: GroupView, choices: Choices, nowMs: nu
 }
 
 /**
- * Throws if the configuration is not valid. Checks the strategy and the constraints only if they change.
- * Otherwise, a strategy or constraint that fails or cannot be used in this process would prevent operators
- * from pausing, draining or failing over.
+ * Throws if the configuration is not valid. Checks the strategy and the constraints only if they change. An
+ * unchanged strategy or constraint may fail, or this process may not have it. Such a problem must not prevent
+ * operators from pausing, draining or failing over.
  */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];

@@ -40,7 +40,7 @@ const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
 const plainKeys = flatten(defaultGroupConfig)
   .map(({ key }) => key)
   .filter((key) => key !== 'sites' && commandOf(key) === null);
-/** The keys that operators can set, in the form in which operators write them. */
+/** The keys that operators can set, as operators write them. */
 export const settableKeys: readonly string[] = [
   ...plainKeys,
   'strategyOptions.NAME',
@@ -110,8 +110,8 @@ function idleSites(
 }
 
 /**
- * Returns the leaves except empty objects. If they were included, adding the first entry to an object would
- * also be reported as a change to the object.
+ * Returns all leaves except empty objects. If empty objects were included, adding the first entry to an
+ * object would also be reported as a change to the object.
  */
 function contents(config: GroupConfig): Leaf[] {
   return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');

@@ -1,4 +1,4 @@
-/** A group's configuration as text for editing. The text is YAML, of which JSON is a subset. */
+/** A group's configuration as text for editing. The text is YAML, so JSON is accepted too. */
 import type { Rules } from '../../strategies/registry.js';
 import { readYaml } from '../config/yaml.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';

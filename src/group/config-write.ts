@@ -75,9 +75,9 @@ function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
 }
 
 /**
- * Determines whether a write whose reply was lost took place. If `config` is at the next version, its content
- * decides. If others have written since, the record in the history decides. If no record was written, the
- * answer is unknown, and this function throws the StoreError of the lost reply.
+ * Called after the reply to a write was lost. Determines whether the write took place. If `config` is at the
+ * next version, its content decides. If others have written since, the record in the history decides. If no
+ * record was written, the answer is unknown, and this function throws the StoreError of the lost reply.
  */
 export async function wasWritten(
   { store, paths }: GroupAccess,

@@ -162,8 +162,8 @@ function claimHeldBy({ current, members, seats }: GroupView, node: string): Clai
 }
 
 /**
- * Returns operations that check that nothing has changed. A successor's claim, for example, would have
- * changed the successor's registration.
+ * Returns operations that check that nothing has changed. If a successor had claimed leadership, for example,
+ * its registration would have changed.
  */
 function checks(view: GroupView, node: string): Operation[] {
   const { elected, members, paths } = view;

@@ -3,15 +3,14 @@ import * as z from 'zod';
 import { errorMessage, PetrelError, type Remedy } from '../errors.js';
 import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
 
-/** An error in the form in which commands with `-f json` and the HTTP interface report it. */
+/** An error, as reported by commands with `-f json` and by the HTTP interface. */
 export const failureSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), reasons: z.array(z.string()) }),
 });
 export type Failure = z.infer<typeof failureSchema>;
 
 /**
- * Returns the error in the form of a report. `words` converts a remedy to text. The remedies come last among
- * the reasons.
+ * Returns the error as a report. `words` converts a remedy to text. The remedies come last among the reasons.
  */
 export function failureReport(error: PetrelError, words: (remedy: Remedy) => string): Failure['error'] {
   const { code, message, reasons, remedies } = error;

@@ -43,8 +43,8 @@ export async function* follow(
 const retryMs = 1000;
 
 /**
- * Reads the group. Returns null if the connection broke during the read. In that case, the reconnection rings
- * the bell.
+ * Reads the group. Returns null if the connection broke during the read. When the connection is restored, the
+ * bell rings, and the caller reads the group again.
  */
 async function readWhileInTouch(
   reading: GroupReading,

@@ -31,8 +31,8 @@ export interface SwitchoverOptions {
 }
 
 /**
- * Requests a planned handover. If the target is not eligible, the request is refused. The error lists why
- * each node is ineligible.
+ * Requests a planned handover. If the target is not eligible, the request is refused. The error says why each
+ * node is ineligible.
  */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {
@@ -230,7 +230,7 @@ function whyIneligible(input: ChangeInput, to: Target, atMs: number): string[] {
   ];
 }
 
-/** Returns why the node cannot lead, not even after a forced failover. */
+/** Returns why the node cannot lead even after a forced failover. */
 function unableText(input: ChangeInput, node: string): string {
   const { view } = input;
   const taken = elsewhereIn(input).busy.get(node);

@@ -76,7 +76,7 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
 }
 
 /**
- * Runs `work`, which judges the group. Rules that run in another process are queried as needed. See
+ * Runs `work`, which judges the group. Rules that run in another thread are queried as needed. See
  * `RuleAsker.answered`.
  */
 export async function withAnswers<T>(view: GroupView, work: (view: GroupView) => T): Promise<T> {
@@ -136,8 +136,8 @@ function chooseFor(question: Question): Choice {
 }
 
 /**
- * Whether the choice moves leadership to a better node, but the group delays the move. The delay lasts until
- * the node has been eligible or better for long enough.
+ * Whether the choice moves leadership to a better node, but the group delays the move. The delay ends when
+ * the node has been eligible for long enough, or has been better for long enough.
  */
 export function isPutOff({ changes, cause }: Choice, config: GroupConfig, rules: Rules): boolean {
   return isLongPutOff({ changes, cause }, config, usesScores(config, rules));

@@ -104,7 +104,10 @@ const leaderSchema = z.object({
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
   fencingToken: longSchema,
-  /** Start of the leadership: when the leader became READY or, until then, when its takeover began. */
+  /**
+   * Time at which the leader became READY. While the leader is not READY, the time at which its takeover
+   * began.
+   */
   since: instantSchema,
 });
 
@@ -144,8 +147,8 @@ export const listingSchema = z.object({
 export type Listing = z.infer<typeof listingSchema>;
 
 /**
- * Builds the listing. `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. Never
- * throws because of malformed content in a znode.
+ * Builds the listing. `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch.
+ * Malformed content in a znode does not make this function throw.
  */
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;

@@ -35,7 +35,7 @@ export function strategyProblems(
 interface Named {
   /** Name of the strategy or constraint in messages. */
   readonly what: string;
-  /** Key of its version in registrations. */
+  /** Key under which each registration stores the version of the strategy or constraint. */
   readonly key: string;
 }
 

@@ -1,4 +1,4 @@
-/** The node that becomes the next leader if the leader leaves, in the form in which operators see it. */
+/** The node that becomes the next leader if the leader leaves, as shown to operators. */
 import * as z from 'zod';
 import { preparedDecision } from '../core/prepared-decision.js';
 import { nameSchema } from '../model/names.js';
@@ -6,8 +6,8 @@ import { readyNode } from '../model/snapshot.js';
 import type { GroupView } from './view.js';
 
 /**
- * The node, and why. The node is null if the elector will not decide until the leader leaves. The whole value
- * is null if nothing is published about the current leader.
+ * The node, and the reason for the choice. The node is null if the elector will not decide until the leader
+ * leaves. The whole value is null if nothing is published about the current leader.
  */
 export const successorListingSchema = z
   .object({ node: nameSchema.nullable(), reason: z.string() })

@@ -1,4 +1,4 @@
-/** The ensemble's clock, as far as a process that is not an agent can know it. */
+/** Reads or estimates the ensemble's clock in a process that is not an agent. */
 
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import { durationMs } from '../model/duration.js';

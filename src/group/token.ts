@@ -28,9 +28,9 @@ export const tokenVerdictSchema = z.object({
 export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
 
 /**
- * Checks a token. The result is at least as recent as the opening of the session in which the token is
- * checked, because opening a session is a committed write. Throws PetrelError INVALID if there is no group at
- * the root, and StoreError if the group cannot be read.
+ * Checks a token. Opening a session is a committed write. The result is therefore at least as recent as the
+ * opening of the store's session. Throws PetrelError INVALID if there is no group at the root, and StoreError
+ * if the group cannot be read.
  */
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
   const { current, claim } = await newestClaim(store, paths, token);

@@ -1,13 +1,13 @@
 /**
  * A group as an operator sees it. One operation reads everything, and most of its requests are pipelined.
  *
- * An agent has its own reader, `src/agent/snapshot/observe.ts`. That reader reads only what the agent's part
- * requires, through a cache of watched znodes, and fails if a znode of the tree is missing. The reader in
+ * An agent has its own reader, `src/agent/snapshot/observe.ts`. That reader reads only what the agent
+ * requires. It uses a cache of watched znodes, and fails if a znode of the tree is missing. The reader in
  * this file caches nothing, reads all znodes, and also shows which of them are missing or forbidden.
  *
- * Not promised: that the view shows a single instant. The parts are read one after the other. If a node is
- * seen as READY, their order ensures that it is also seen as registered. A malformed znode is reported as a
- * problem with its path, and the rest of the group stays visible.
+ * Not promised: that the view shows a single instant. The parts are read one after the other. The order
+ * ensures that every node that is seen as READY is also seen as registered. A malformed znode is reported as
+ * a problem with its path, and the rest of the group stays visible.
  */
 
 import type { Rules } from '../../strategies/registry.js';

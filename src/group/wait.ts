@@ -2,7 +2,7 @@
  * Waits for the effect of a change on the group. Watches trigger most checks, and every check reads the group
  * again.
  *
- * Not promised: that the outcome lasts. It is known to have been true only at one instant.
+ * Not promised: that the outcome lasts. It was true at one instant, and may have changed since then.
  */
 
 import * as z from 'zod';

@@ -65,8 +65,8 @@ export interface AgentRunEnd {
   /** Whether the agent opened a session. */
   readonly hasBegun: boolean;
   /**
-   * Exit code if the guardian is asked to exit before another agent is alive. For `done`, it is 0. For
-   * `signal`, it is 128 plus the number of the signal.
+   * Exit code to use if the guardian is asked to exit while no agent is alive. `done` means 0. `signal` means
+   * 128 plus the number of the signal.
    */
   readonly codeOnSignal: 'done' | 'signal';
   /** Resolves with the end of the session. Null if the guardian has no session to end. */
@@ -168,7 +168,7 @@ export class AgentRun {
     if (message.type === 'gone') this.#living.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone')
       this.#options.watchOver([...this.#living.keys()]);
-    // A hung agent cannot report this itself, or reports it too late.
+    // A hung agent cannot report the end of its leadership itself, or reports it too late.
     if (message.type === 'lease-ended') this.#reportOn(group).released(message);
     if (!this.#isGone) this.#agent.send(message);
     else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);

@@ -1,7 +1,7 @@
 /**
  * The certificates that a guardian uses for TLS. The files are read again before each connection, because
- * they may have been replaced since the agent started. The reads do not block, because a disk that does not
- * respond must not keep the guardian from killing processes.
+ * they may have been replaced since the agent started. The reads do not block, so the guardian can still kill
+ * processes if a disk does not respond.
  */
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '../errors.js';

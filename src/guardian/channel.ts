@@ -54,7 +54,7 @@ export class GuardianChannel {
   readonly #parent: Parent;
   readonly #unsubscribe: () => void;
   #listener: GuardianListener | null = null;
-  /** Calls that must be made once there is a listener, for messages that arrived before. */
+  /** Calls to make as soon as there is a listener, one for each message that arrived earlier. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
   /** Groups for which the guardian runs hooks, keyed by the group's number in messages. */
   readonly #kept = new Map<number, Kept>();
@@ -149,8 +149,8 @@ export class GuardianChannel {
   }
 
   /**
-   * Writes the lease to the shared lease. Returns whether this suffices, so that no message is needed. The
-   * guardian reads the shared lease only when the lease that it knows is due. That is too late for the first
+   * Writes the lease to the shared lease. Returns false if the lease must also be sent as a message. The
+   * guardian reads the shared lease only when its last known lease is due. That is too late for the first
    * lease of a leadership, and for a lease that is due sooner than the previous one.
    */
   #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {

@@ -60,7 +60,7 @@ export class Guardian {
       this.#signal ??= signal;
       this.#hurry();
     } else if (this.#run?.isDead === false) manager.reloading();
-    // If no agent is running, skip the pause before the next agent, which reads the settings when it starts.
+    // If no agent is running, skip the pause: the next agent reads the settings when it starts.
     if (this.#run !== null) this.#run.pass(signal);
     else this.#rouse();
   }
@@ -84,9 +84,9 @@ export class Guardian {
   }
 
   /**
-   * Returns the end of a run. If the run ended because its settings were invalid, the end is not final if an
-   * earlier agent accepted the settings. They may be valid again soon, for example because certificates are
-   * being replaced or a file is temporarily unavailable.
+   * Returns the end of a run. An agent that rejects its settings is normally not started again. If an earlier
+   * agent accepted the settings, however, the end is not final. The settings may be valid again soon, for
+   * example because certificates are being replaced or a file is temporarily unavailable.
    */
   #judged(end: AgentRunEnd): AgentRunEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;

@@ -12,8 +12,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
 /**
- * Each input line lists all groups that are currently alive. The shell ignores signals, because a signal that
- * is sent to a whole service must not end it.
+ * Each input line lists all groups that are currently alive. The shell ignores signals, so a signal that is
+ * sent to a whole service does not end the shell.
  */
 const script = `trap '' TERM INT HUP QUIT USR1 USR2 PIPE
 while read -r line; do groups=$line; done

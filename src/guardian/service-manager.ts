@@ -1,7 +1,7 @@
 /**
  * Notifies the service manager (systemd, with `Type=notify`) when the node has joined, when it reloads its
- * settings, and when it leaves. Also reports what the node is doing, and at regular intervals that the node
- * is well. Starts no process if no notifications are requested.
+ * settings, and when it leaves. Also reports what the node is doing, and reports at regular intervals that
+ * the node is well. Starts no process if no notifications are requested.
  *
  * Node.js has no Unix datagram sockets, so systemd's own program sends the notifications, one at a time.
  *

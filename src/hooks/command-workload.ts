@@ -63,7 +63,7 @@ export interface CommandWorkloadOptions extends Machine {
 /** Environment variable that identifies a run's processes after the death of their supervisor. */
 const runVariable = 'PETREL_RUN';
 
-/** A supervisor counts as hung if it stays silent for this long after the time limits of its runs. */
+/** A supervisor counts as hung if it is still silent this long after its runs should have ended. */
 const patienceMs = 10_000;
 
 /** Delay, in ms, above which an alarm counts as late. */
@@ -362,7 +362,7 @@ export class CommandWorkload implements Workload {
     for (const message of waiting) this.#send(message);
   }
 
-  /** Watches for a supervisor that still reports nothing long after the time limits of its runs. */
+  /** Detects a supervisor that is still silent long after its runs should have ended. */
   #listenFor(): void {
     const pending = this.#pending();
     if (pending.length === 0 || this.#supervisor === null) {

@@ -26,7 +26,7 @@ import {
 import { nothingRun, notRun } from './outcomes.js';
 import { Queue, type Running } from './queue.js';
 
-/** Fractions of the time until the last kill, after which a hook is aborted or killed. */
+/** A hook is aborted or killed after these fractions of the time until the last kill. */
 const takeoverAbortShare = 1 / 3;
 const releaseShare = 0.6;
 const releaseKillShare = 0.8;
@@ -97,7 +97,7 @@ export class Guard {
   }
 
   /**
-   * Slot and term of the guarded leadership, and the reason if it is ending. Null if no leadership is
+   * Slot and term of the guarded leadership. If it is ending, also the reason. Null if no leadership is
    * guarded.
    */
   get logContext(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
@@ -176,7 +176,7 @@ export class Guard {
     this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());
   }
 
-  /** Gives an ending leadership less time if its new lease ends sooner. Never gives it more time. */
+  /** Brings the end of a leadership forward if its new lease ends sooner. Never postpones it. */
   #shorten(leadership: GuardedLeadership, reason: string, lease: WorkloadLease): void {
     if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs || leadership.released)
       return;
@@ -263,8 +263,8 @@ export class Guard {
   }
 
   /**
-   * Instant at which everything that is left of an ending leadership is killed. Infinity if the leadership is
-   * not ending or has no lease.
+   * Instant of the last kill, which kills everything that is left of the leadership. Infinity if the
+   * leadership is not ending or has no lease.
    */
   #lastKillAtMs(): number {
     const { lease, ending } = this.#leadership;

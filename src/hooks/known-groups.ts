@@ -28,9 +28,9 @@ export class KnownGroups {
   }
 
   /**
-   * Kills all known groups, and every group in which a process has this variable with one of these values in
-   * its environment. Resolves to true if no process is left. Every group that is left is added to the known
-   * groups.
+   * Kills all known groups. Also kills every group that contains a process whose environment sets `variable`
+   * to one of the `values`. Resolves to true if no process is left. A group that is left is added to the
+   * known groups.
    */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {

@@ -150,8 +150,8 @@ class LineReader {
   }
 
   /**
-   * Counts the lines that are not passed on, and returns the last of them. Must be fast, because this
-   * processes floods of output.
+   * Counts the lines that are not passed on, and returns the last of them. Must be fast, because a command
+   * may write a flood of output.
    */
   #leftOut(chunk: string, from: number, lastEnd: number): LeftOut {
     let start = lastEnd;

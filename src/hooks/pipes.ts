@@ -6,10 +6,10 @@
  * Some pipes are kept ready, so that a command can start without waiting for mkfifo. If there are no pipes,
  * commands write to sockets instead.
  *
- * Not promised: that every command gets pipes. They require mkfifo and a directory in which it can create
- * them. If more commands start at the same time than there are pipes ready, new pipes must be created. If
- * mkfifo then takes longer than `patienceMs` because the machine is busy, the commands get no pipes: a
- * process that starts commands must not stall.
+ * Not promised: that every command gets pipes. Pipes require mkfifo, and a directory in which mkfifo can
+ * create them. If many commands start at the same time, the pipes that are ready may not suffice, and new
+ * pipes must be created. If mkfifo then takes longer than `patienceMs` because the machine is busy, the
+ * commands get no pipes: a process that starts commands must not stall.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';

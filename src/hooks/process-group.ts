@@ -10,7 +10,7 @@ const firstLookMs = 2;
 const longestLookMs = 50;
 /**
  * Number of checks after which a scan determines whether only zombies are left. In a container, process 1 may
- * reap orphans late or never, and until then every other check finds the group.
+ * reap orphans late or never. Until it does, only a scan shows that the group has ended.
  */
 const looksBeforeScan = 1;
 /**
@@ -36,7 +36,7 @@ export function askGroupToStop(processes: Processes, pgid: number): void {
 /**
  * Sends SIGTERM to the group, and kills the group at the instant that `killAtMs` returns. `killAtMs` is
  * called again at every check. Resolves to true when no process of the group is left. Resolves to false if a
- * process is still left some time after the kill.
+ * process is still left `proofPatienceMs` after the kill.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
   const { clock, processes } = machine;

@@ -34,8 +34,8 @@ function idle(): void {
 }
 
 /**
- * Sends a message to the agent. A frozen agent does not read, but only a few messages accumulate: its hooks
- * are ended soon, and output lines arrive at a limited rate.
+ * Sends a message to the agent. A frozen agent does not read its messages. Only a few accumulate, because its
+ * hooks are soon ended, and output lines arrive at a limited rate.
  */
 function post(message: FromGuards): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});

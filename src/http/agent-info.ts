@@ -21,7 +21,7 @@ export const agentInfoSchema = z.object({
   changes: z.boolean(),
   /** State of the node's session with ZooKeeper. Null before the first session. */
   session: z.enum(sessionStates).nullable(),
-  /** Health of the ZooKeeper servers that the agent's settings name. */
+  /** Health of the ZooKeeper servers that are named in the agent's settings. */
   servers: z.array(serverHealthSchema),
 });
 

@@ -277,7 +277,7 @@ function authorization({ token, clock, log }: ChangesOptions) {
     }
     const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     const isRight = given !== undefined && token.accepts(given);
-    // Do not apply the limit on failures to requests with the token. Otherwise, failures of other clients at
+    // Requests with the token are exempt from the limit on failures. Otherwise, failures of other clients at
     // the same address would block these requests.
     if (isRight) countOne(changed, ip, 'changes');
     else countOne(failed, ip, 'requests without the right token');

@@ -26,8 +26,8 @@ export const ofRoot = {
  */
 export const rootQuery = strictObject(ofRoot);
 /**
- * Query of a route that clients may poll only for its status line. Any other parameters are accepted, because
- * such clients may add some.
+ * Query of a route that load balancers and similar clients may poll. Any other parameters are accepted,
+ * because such clients may add some.
  */
 export const tolerantRootQuery = z.object(ofRoot);
 

@@ -1,7 +1,7 @@
 /**
- * Restricts the host names that clients may use to address an agent that listens only on loopback. Without
- * this check, a page from another website could make its own host name resolve to this machine, and then read
- * the group through a browser on this machine. Requests from such a page contain that host name.
+ * Checks the host names in requests to an agent that listens only on loopback. Without this check, a page
+ * from another website could make its own host name resolve to this machine, and then read the group through
+ * a browser on this machine. Requests from such a page contain that host name.
  *
  * The paths that report this node's role to load balancers accept any host name. Load balancers send
  * arbitrary host names, and the role reveals little.

@@ -1,8 +1,8 @@
 /**
- * Measures how long a slot of a group had no leader, as seen by the elector. While the elector is connected,
- * it counts the time without a READY claim. While it is disconnected, it counts only the time during which no
- * lease can still be valid. A node that is not the elector measures nothing, because it does not read the
- * claim.
+ * Measures how long a slot of a group was without a leader, as observed by the elector. While the elector is
+ * connected, it counts the time without a READY claim. While it is disconnected, it counts only the time
+ * during which no lease can still be valid. A node that is not the elector measures nothing, because it does
+ * not read the claim.
  *
  * Not counted: time during which a leader no longer acts but its claim remains, because the leader's release
  * is still running, or because the leader is dead or cut off. The result is therefore a lower bound.

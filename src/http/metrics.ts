@@ -30,7 +30,7 @@ export interface MetricsOptions extends ServedGroup {
 
 const phaseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const electionBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Upper limits of the buckets, in seconds. A margin of 0 or less means that the lease had already ended. */
+/** Upper bounds of the buckets, in seconds. A margin of 0 or less means that the lease had already ended. */
 const marginBuckets = [0, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const phases = ['release', 'claim', 'takeover'] as const;

@@ -49,7 +49,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Rejects keys that would give a copy of the object another prototype. */
+/** Rejects a key that would change the prototype of a copy of the object. */
 function refusePrototypes(key: string, value: unknown): unknown {
   if (key === '__proto__') throw new SyntaxError('the key __proto__ is not allowed');
   return value;

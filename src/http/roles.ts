@@ -3,9 +3,9 @@
  * the answer. The routes send no requests to ZooKeeper.
  *
  * Promised: if `/leader` returns status 200, this node was the leader when the response was created,
- * immediately before it was written. It was therefore the leader at some time after the request was sent. For
- * `leaseMs` from then on, no delay, freeze or disconnection of this process can let another node become
- * leader.
+ * immediately before the response was written. The node was therefore the leader at some time after the
+ * request was sent. For `leaseMs` after the response was created, no delay, freeze or disconnection of this
+ * process can let another node become leader.
  *
  * Not promised: how soon the response arrives. The process may freeze between creating and writing the
  * response. A response that takes longer than `leaseMs` to arrive proves nothing.

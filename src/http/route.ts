@@ -25,7 +25,8 @@ interface Part {
 }
 
 /**
- * JSON is encoded with the schema for its status. For other content, the headers contain the content type.
+ * JSON is encoded with the schema for the status of the answer. For other content, the headers contain the
+ * content type.
  */
 export type Answer =
   | (Part & { readonly json: unknown })

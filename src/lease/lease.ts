@@ -26,8 +26,8 @@
  * timeout applies until a write commits.
  *
  * Not promised: that the lease is safe if one server grants less than half of what another grants. Also not
- * promised: that the lease is safe if a server that grants a shorter timeout processes an abandoned handshake
- * late, after a write on a newer connection has committed.
+ * promised: that the lease is safe after a late handshake. A server may process an abandoned handshake after
+ * a write on a newer connection has committed, and may then grant a shorter timeout.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -40,7 +40,9 @@ export interface AnsweredRequest {
 }
 
 export interface LeaseEvidence {
-  /** Newest instant from which the session is proven to last for its timeout. -Infinity if there is none. */
+  /**
+   * Newest instant from which the session is proven to last for a full timeout. -Infinity if there is none.
+   */
   readonly provenAtMs: number;
   /**
    * Answered requests on the current connection, oldest first. Requests that can no longer matter are
@@ -53,8 +55,8 @@ export interface LeaseEvidence {
    */
   readonly handshakeSentAtMs: number;
   /**
-   * Earliest instant at which a server may have resumed the session with a shorter timeout in an answer that
-   * was lost. Infinity if this cannot have happened.
+   * Earliest instant at which a server may have resumed the session with a shorter timeout. This client would
+   * not know that timeout, because the server's answer was lost. Infinity if this cannot have happened.
    */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;
@@ -90,8 +92,8 @@ export function resumptionSent(evidence: LeaseEvidence, sentAtMs: number): Lease
 /**
  * Records that a handshake sent at `sentAtMs` resumed the session. The answered requests belong to the old
  * connection and are dropped, but the proven instant is kept. `shrunkMs` is the shortest earlier timeout
- * minus the newly granted timeout. If it is positive, the lease still ends at the same time as before, or
- * when a lease that starts at the handshake would end, whichever is earlier.
+ * minus the newly granted timeout. If it is positive, the lease ends at the earlier of two instants: its
+ * previous end, and the end of a lease that starts at the handshake.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -121,8 +123,8 @@ export function requestAnswered(
 
 /**
  * Records that a write sent at `sentAtMs` was committed. The commit proves that the ensemble's leader has
- * received the connection's handshake, and every heartbeat that was answered at least T/4 before the write
- * was sent. T is the session timeout.
+ * received the connection's handshake. It also proves that this leader has received every heartbeat that was
+ * answered at least T/4 before the write was sent. T is the session timeout.
  */
 export function writeCommitted(
   evidence: LeaseEvidence,
@@ -138,9 +140,9 @@ export function writeCommitted(
 }
 
 /**
- * Returns the newest instant from which the session is proven to last for its timeout. While the timeout is
- * in doubt, a lease from this instant ends no later than half a lease after the handshake that caused the
- * doubt.
+ * Returns the newest instant from which the session is proven to last for a full timeout. While the timeout
+ * is in doubt, the result may be an earlier instant. A lease must then end no later than half a lease length
+ * after the handshake that caused the doubt.
  */
 export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
@@ -162,7 +164,8 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
 /** Share of the session timeout by which a heartbeat must precede the write that proves it. */
 const proofGap = 1 / 4;
 /**
- * Smallest share of the session timeout that a server is assumed to have granted in an answer that was lost.
+ * Smallest timeout that a server is assumed to have granted in a lost answer, as a share of the session
+ * timeout.
  */
 const doubtShare = 1 / 2;
 /** Share of the session timeout within which only one request is kept as evidence. */
@@ -173,7 +176,8 @@ const evidenceShare = 1 / 100;
  */
 const leaseShare = 0.9;
 /**
- * Share of the session timeout that is reserved at the end of a lease for releasing and killing the workload.
+ * Share of the session timeout that is reserved at the end of a lease for the release and for killing the
+ * workload.
  */
 const reserveShare = 0.2;
 /**

@@ -1,6 +1,6 @@
 /**
- * The workload of a service that leads inside its own process. The workload is a function that runs while
- * this process leads. The function's signal fires when leadership must end.
+ * The workload of a service that uses Petrel as a library. The workload is a function that runs while this
+ * process leads. The function's signal fires when leadership must end.
  *
  * Not promised: that the function stops. A function cannot be killed. The claim is kept until the function
  * settles or the session ends. After the session has ended, only the fencing token protects the stores to
@@ -276,7 +276,7 @@ export class FunctionWorkload implements Workload {
   }
 }
 
-/** Returns the error that the signal has as its reason. */
+/** Returns the error that becomes the signal's reason. */
 function lost(why: string): PetrelError {
   return new PetrelError('LEADERSHIP_LOST', `leadership must end: ${why}`);
 }

@@ -79,8 +79,8 @@ function covers(one: Acl, other: Acl): boolean {
 }
 
 /**
- * Matches the text that ZooKeeper shows instead of a hash to clients without permission to administer the
- * znode.
+ * Matches a hidden hash. If a client has no permission to administer a znode, ZooKeeper replaces the hashes
+ * in its ACL with this text.
  */
 const hidden = /:x$/;
 

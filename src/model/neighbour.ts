@@ -10,8 +10,8 @@ export interface Neighbour {
   /** The node that is READY in the other group. Null if there is none. */
   readonly leader: Place | null;
   /**
-   * Whether this group belongs to a cycle of groups in which each group has an affinity to the next, and its
-   * root path sorts first in that cycle. If so, its leader stays where it is. Otherwise, the leaders of these
+   * Whether this group's root path sorts first in a cycle of groups. In such a cycle, each group has an
+   * affinity to the next. The first group's leader stays where it is, because otherwise the leaders of these
    * groups could chase one another forever.
    */
   readonly goesFirst: boolean;

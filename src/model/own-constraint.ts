@@ -17,8 +17,8 @@ export interface Finding {
   /** With `hard`, the node must not lead. With `soft`, the node ranks after all nodes without a finding. */
   readonly strength: 'hard' | 'soft';
   /**
-   * For display. The text is shown after the node's name ("it is unhealthy: …"), or the word "but" if the
-   * constraint is soft.
+   * Text for display. It is shown after the node's name ("it is unhealthy: …"). If the constraint is soft,
+   * the text is shown after the word "but".
    */
   readonly reason: string;
 }

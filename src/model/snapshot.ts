@@ -102,7 +102,9 @@ export interface GroupSnapshot {
    * to know them.
    */
   readonly members: readonly Member[] | null;
-  /** Head of the history, with what was recorded last. Null if `members` is null or the znode is missing. */
+  /**
+   * Head of the history, which describes the last record. Null if `members` is null or the znode is missing.
+   */
   readonly history: Versioned<HistoryHead> | null;
   /**
    * What the elector has published about the leader's successor. Null if the znode does not exist. Missing if

@@ -56,8 +56,8 @@ export interface StrategyInput<Options> {
   readonly peers: readonly Peer[];
   /**
    * The current leader, if it can continue. Null if the leader must be replaced. A strategy that compares
-   * measurements ranks another node above the incumbent only if that node is better by a margin, so that
-   * noise does not move leadership.
+   * measurements ranks another node above the incumbent only if that node is better by a margin. Otherwise,
+   * noise would move leadership.
    */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */

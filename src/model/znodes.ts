@@ -137,8 +137,8 @@ export const electedSchema = z.object({
     .optional()
     .catch(undefined),
   /**
-   * The site of the leader that failed, if this decision is about its successor. The value remains set until
-   * a successor is found.
+   * The site of the leader that failed, if this decision is about that leader's successor. The value remains
+   * set until a successor is found.
    */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
@@ -169,7 +169,7 @@ const preparedSchema = z.object({
 export type PreparedDecision = z.infer<typeof preparedSchema>;
 
 /**
- * Content of `leader/successor`, which only the elector writes: which node leads next if the leader leaves.
+ * Content of `leader/successor`: the node that leads next if the leader leaves. Only the elector writes it.
  */
 export const successorSchema = z.object({
   /** Null if no node may lead next without a new decision by the elector. */
@@ -288,7 +288,7 @@ export const transitionRecordSchema = z.object({
 });
 export type TransitionRecord = z.infer<typeof transitionRecordSchema>;
 
-/** A change that an operator made or a deadline caused. */
+/** A change that was made by an operator or caused by a deadline. */
 export const changeRecordSchema = z.object({
   kind: z.literal('change'),
   by: z.string(),

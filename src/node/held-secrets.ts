@@ -26,7 +26,7 @@ export function heldSecrets(settings: Named): HeldSecrets {
   );
 }
 
-/** Returns the settings that name the same file as before, if that file now contains a different secret. */
+/** Returns the settings whose path has not changed but whose file now contains a different secret. */
 export function replacedSecrets(before: HeldSecrets, first: Named, now: Named): SettingName[] {
   const present = heldSecrets(now);
   return held.filter(({ name }) => {

@@ -70,8 +70,8 @@ export class NodeGroups {
   }
 
   /**
-   * Joins the groups in `wanted` that are new, applies the settings of those that the node has already
-   * joined, and leaves every group that is not in `wanted`.
+   * Joins the groups in `wanted`. If the node has already joined a group, applies its settings. Leaves every
+   * group that is not in `wanted`.
    */
   use(wanted: ReadonlyMap<string, AgentSettings>): void {
     if (this.#isLeaving) return;

@@ -2,9 +2,9 @@
  * Reloads settings on SIGHUP while a node runs. Applies the settings that a running node can change, and
  * reports those that require a restart. Invalid settings change nothing.
  *
- * Not reloaded: flags and environment variables, which are fixed for a process, and the content of files
- * whose paths are settings, such as certificates. Hooks are not reloaded either: if leadership was taken over
- * with one set of hooks, it is released with the same set.
+ * Not reloaded: flags and environment variables, because they are fixed for a process. Files whose paths are
+ * settings, such as certificates, are not read here, but by the code that uses them. Hooks are not reloaded:
+ * if leadership was taken over with one set of hooks, it is released with the same set.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {

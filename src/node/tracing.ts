@@ -61,7 +61,8 @@ function isMissingPackage(error: unknown): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns whether the environment names an exporter, and a problem if Petrel does not support that exporter.
+ * Returns whether the environment names an exporter that Petrel supports. If Petrel does not support the
+ * named exporter, also returns a problem.
  */
 export function readExporter(env: Environment): {
   readonly wanted: boolean;

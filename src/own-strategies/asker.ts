@@ -1,4 +1,4 @@
-/** Gets answers, for synchronous code, from strategies and constraints that run in other threads. */
+/** Gives synchronous code the answers of strategies and constraints that run in other threads. */
 import { type Answer, type ChoiceInput, keyOf, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 

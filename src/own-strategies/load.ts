@@ -14,7 +14,7 @@ import { OwnStrategy } from './own-strategy.js';
 /**
  * Returns the rules for a process with these settings: the built-in rules and those of the named modules. A
  * path begins with `/`, `./` or `../`. Any other name is a package, which is resolved from the working
- * directory. Throws PetrelError INVALID if a module cannot be loaded or does not contain a rule of the
+ * directory. Throws PetrelError INVALID if a module cannot be loaded, if it does not contain a rule of the
  * expected kind, or if the rule's name is already taken.
  */
 export async function loadRules(settings: Readonly<Record<RuleSetting, readonly string[]>>): Promise<Rules> {

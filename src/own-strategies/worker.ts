@@ -12,7 +12,7 @@ import type { Work } from './work.js';
 
 // Programs may read the output of Petrel's commands from stdout, so a module's own output goes to stderr.
 process.stdout.write = process.stderr.write.bind(process.stderr);
-// A failure is not caught here. It ends this thread, and the thread that started this one is notified.
+// A failure is not caught here. It ends this thread, and Node.js notifies the parent thread.
 void run(startSchema.parse(workerData));
 
 async function run({ url, kind, port }: Start): Promise<void> {

@@ -1,12 +1,12 @@
 /**
  * Detects stalls of this process. While the process is running steadily, it sees each packet as soon as the
- * packet arrives. After it was frozen, starved or busy, it finds packets that arrived earlier, and cannot
- * know how much earlier.
+ * packet arrives. After it has been frozen, starved or busy, it finds packets that arrived earlier, but
+ * cannot know how much earlier.
  *
- * A beat is due every 50 ms. The process counts as unsteady if a beat is more than 25 ms late, and until
- * three consecutive beats have been on time again. By then, the process has read everything that arrived in
- * the meantime. A stall of more than 75 ms is always noticed. A shorter stall may make a round trip seem
- * longer by the length of the stall.
+ * A beat is due every 50 ms. If a beat is more than 25 ms late, the process counts as unsteady until three
+ * consecutive beats have been on time. By then, the process has read everything that arrived in the meantime.
+ * A stall of more than 75 ms is always noticed. A shorter stall may make a round trip seem longer by the
+ * length of the stall.
  */
 import type { Clock } from '../ports/clock.js';
 

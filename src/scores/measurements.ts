@@ -1,4 +1,4 @@
-/** The current scores of this node. Score sources and the application set them. */
+/** The current scores of this node. They are set by score sources and by the application. */
 
 import type { Score } from '../model/scores.js';
 import { defaultTolerance, type Tolerance } from './measuring.js';

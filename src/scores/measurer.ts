@@ -4,8 +4,8 @@ import type { Score } from '../model/scores.js';
 
 export interface Measurer {
   /**
-   * Measures the score. As long as there is no value yet, the value is null and no problem is reported. Never
-   * rejects.
+   * Measures the score. Until there is enough data for a first value, returns null as the value and reports
+   * no problem. Never rejects.
    */
   measure(): Promise<Parsed<Score | null>>;
   /** Cancels the current measurement. Resolves when everything that the measurement started has ended. */

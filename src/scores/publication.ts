@@ -13,8 +13,8 @@ export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 export interface Published extends Measured {
   readonly atMs: number;
   /**
-   * Instant at which the disappearance or return of each score was last published. This limits the writes for
-   * a score that flaps.
+   * Instant at which the disappearance or return of each score was last published. It is used to limit the
+   * writes for a score that flaps.
    */
   readonly turnedAtMs: ReadonlyMap<string, number>;
 }

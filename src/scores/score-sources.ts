@@ -3,8 +3,8 @@
  * measurement of a score runs at a time.
  *
  * If a source fails, its score remains valid until its last value is too old. The log does not report each
- * failure. It reports when a source starts to fail, and when the source has since worked without failing for
- * the maximum age of a value.
+ * failure. It reports when a source starts to fail. It reports a recovery when the source has worked without
+ * a failure for as long as the maximum age of a value.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Alarm } from '../hooks/alarm.js';

@@ -36,8 +36,8 @@ const rhythm = {
   /** Time limit of a measurement. A measurement that takes longer has failed. */
   timeout: period.default('1s'),
   /**
-   * Age at which a value no longer counts and the score is missing. The default is 10 s or three intervals,
-   * whichever is longer.
+   * Maximum age of a value. If the last value is older, the score is missing. The default is 10 s or three
+   * intervals, whichever is longer.
    */
   maxAge: period.optional(),
   /**

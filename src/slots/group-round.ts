@@ -230,7 +230,7 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const context = constraintContextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
   try {
     const judged = judgeAll(input.members, constraints, context);
-    // This ranking has no incumbent, and no failure is the cause of it. All findings count in it, even those
+    // This ranking has no incumbent and is not the result of a failure. All findings count in it, even those
     // that a forced failover overrode.
     const findings = { ...findingsOf(judged, elected, true), failedSite: elected.failedSite };
     const ranking = rank({ ...input, judged, elected, previous: elected.previous, nowMs }, findings);

@@ -16,7 +16,7 @@ export interface SlotsInput {
   readonly config: GroupConfig;
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Nodes that are waiting to take over another slot, with the number of that slot, keyed by node id. */
+  /** For each node that is waiting to take over another slot, the number of that slot. Keyed by node id. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 

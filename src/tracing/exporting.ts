@@ -15,7 +15,7 @@ import { ChosenIds } from './ids.js';
 const delayMs = 1_000;
 /**
  * Time limit for sending a batch, in milliseconds. Spans that the collector has not accepted by then are
- * lost. This limit and the next one also keep an exiting process from being delayed for long.
+ * lost. This limit and the next one also prevent long delays when the process exits.
  */
 const exportTimeoutMs = 2_000;
 const closeTimeoutMs = 1_000;

@@ -172,8 +172,8 @@ export class TransitionTracer {
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
     const endMs = Math.max(startMs, clock.wallMs());
     const span = { name: whole, of, startMs, endMs, attributes, failure };
-    // If the node has already become READY in this term, the transition's span already exists. Becoming READY
-    // again gets a separate span.
+    // If the node has already become READY in this term, the transition's span already exists. A second READY
+    // in the same term is reported in a separate span.
     if (this.#recorded.get(slotOf(record)) === term) this.#make(span, this.#within(of, whole));
     else ids.with(traceIdOf(root, of), spanIdOf(root, of, whole), () => this.#make(span, ROOT_CONTEXT));
     this.#recorded.set(slotOf(record), term);

@@ -56,7 +56,7 @@ export function treeContents(
   ];
 }
 
-/** Returns a message for operators that says from which knowledge a missing tree is recreated. */
+/** Returns a message for operators that says which known content is used to recreate a missing tree. */
 export function remadeText({ config, elected: [first] }: KnownTree): string {
   const what = 'znodes of the group are missing: creating them';
   if (config === null)
@@ -88,8 +88,8 @@ async function createMissing(store: Store, contents: readonly [string, string][]
 }
 
 /**
- * Creates all the znodes in one commit. Returns false if this fails because another client has created some
- * of them or because this node lacks permission for some of them.
+ * Creates all the znodes in one commit. Returns false if another client has created some of them, or if this
+ * node lacks permission for some of them.
  */
 async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
   try {

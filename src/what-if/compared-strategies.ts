@@ -11,7 +11,7 @@ export type Named = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
 export interface ComparedStrategy {
   readonly strategy: ReadyStrategy;
-  /** Strategy and options in the form in which a configuration names them. */
+  /** The strategy and its options, as a configuration names them. */
   readonly named: Named;
   /** Whether the strategy uses a quorum of the whole group. */
   readonly needsQuorum: boolean;

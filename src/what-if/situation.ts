@@ -51,8 +51,8 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
 }
 
 /**
- * Whether the previous leader is no longer registered. It still counts as a node of the group, as it does for
- * strategies.
+ * Whether the previous leader is no longer registered. Such a leader still counts as a node of the group, as
+ * it does for strategies.
  */
 function leaderIsMissing(view: GroupView): boolean {
   const previous = previousLeader(view, view.members);

@@ -38,8 +38,9 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { ca = [], cert, key, passphrase } = certificates;
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
   // Node accepts unusable text. It treats text that is not a certificate as an empty list of trusted CAs. If
-  // text is empty, for example because a file is being replaced, Node behaves as if there were no certificate
-  // or key. If a list of CAs is not complete yet, Node trusts only the CAs before the incomplete one.
+  // the text is empty, for example because a file is being replaced, Node behaves as if there were no
+  // certificate or key. If a list of CAs is not complete yet, Node trusts only the CAs before the incomplete
+  // one.
   const parse = (pem: string | Buffer) => certificatesIn(pem).map((each) => new X509Certificate(each));
   for (const each of [ca].flat()) using('ca', () => parse(each));
   if (cert !== undefined) using('cert', () => parse(cert));

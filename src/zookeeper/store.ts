@@ -341,8 +341,8 @@ export class ZooKeeperStore implements Store {
   #onWire(operation: Operation): jute.TransactionOperation {
     const { type, path } = operation;
     const isSequential = type === 'create' && operation.mode.endsWith('-sequential');
-    // ZooKeeper checks the path of a sequential znode including its sequence number. A prefix such as
-    // `/queue/` may therefore end in a slash.
+    // ZooKeeper appends the sequence number to the path of a sequential znode before it checks the path. A
+    // prefix such as `/queue/` may therefore end in a slash.
     checkPath(isSequential ? `${path}0` : path);
     switch (type) {
       case 'create':

@@ -4,8 +4,8 @@
  * and this group follows.
  *
  * While no node is READY in the other group, for example during its own handover, this group's leader stays
- * where it is. If this group has no leader to keep, and a hard rule requires the same node or site, no node
- * is elected, because the place is not known yet.
+ * where it is. If this group has no leader to keep and a hard rule requires the same node or site, the place
+ * is not known yet. In that case, no node is elected.
  */
 import type { Constraint, ConstraintContext, Registered } from '../../src/core/constraint.js';
 import type { GroupConfig } from '../../src/model/group-config.js';

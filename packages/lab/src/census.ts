@@ -1,6 +1,6 @@
 /**
- * Tracks which node each live node considers the leader. From this, it computes whether all nodes agree on
- * one leader, how many nodes consider themselves the leader, and for how long.
+ * Tracks which node each live node considers the leader. From this, it computes whether, and for how long,
+ * all nodes agree on one leader. It also computes how many nodes consider themselves the leader.
  */
 
 /**
@@ -54,7 +54,7 @@ export class Census {
   }
 
   /**
-   * Number of agreements that have ended. Agreements that ended at the instant at which they began are not
+   * Number of agreements that have ended. Agreements that ended at the instant when they began are not
    * counted.
    */
   get breaks(): number {

@@ -55,9 +55,9 @@ export const conditionsSchema = z.object({
    */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**
-   * The nodes that begin an election, if the algorithm does not require all nodes to begin. A number means
-   * that many nodes, drawn at random. `highest` is the node with the highest number, and `after-highest` is
-   * its successor.
+   * The nodes that begin an election, if the algorithm does not require all nodes to begin. If `initiators`
+   * is a number, that number of nodes is drawn at random. `highest` is the node with the highest number, and
+   * `after-highest` is its successor.
    */
   initiators: z
     .union([z.literal('all'), z.literal('highest'), z.literal('after-highest'), z.int().min(1)])
@@ -95,8 +95,8 @@ export const conditionsSchema = z.object({
   /** Time for which the network is separated in the scenario `partition`. */
   apartMs: z.number().positive().default(20_000),
   /**
-   * Time for which the nodes are observed after the election. Null selects a time in which every failure
-   * detector and every listener would have noticed a crash.
+   * Time for which the nodes are observed after the election. Null selects a time that is long enough for
+   * every failure detector and every listener to notice a crash.
    */
   observeMs: z.number().positive().nullable().default(null),
   /** Simulated time after which an election that has not ended is abandoned. */
@@ -152,12 +152,12 @@ export function answerLimitMs({ delay, loss }: Conditions): number {
   return meanDelayMs(delay) * (2 * spread + 2 * retryDelays * lostInRow);
 }
 
-/** Number of mean delays after which a lost copy is sent again. Four mean delays are two round trips. */
+/** Time after which a lost copy is sent again, in mean delays. Four mean delays are two round trips. */
 export const retryDelays = 4;
 
 /**
- * Returns TL. Without loss, the default is the time of three announcements. With loss, the default is long
- * enough that only one false alarm per thousand periods is expected in the whole group.
+ * Returns TL. Without loss, the default is three times TA. With loss, the default is long enough that only
+ * one false alarm per thousand periods is expected in the whole group.
  */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;

@@ -32,8 +32,8 @@ export const judgedSchema = z.object({
   measured: summarySchema.nullable(),
   /**
    * Whether the measurement confirms the expectation. A measured mean must be within three standard errors of
-   * the expected value or, for few runs, within the equivalent quantile of Student's t. Any other expectation
-   * must be met in every run. Null if there are too few runs to decide.
+   * the expected value. For few runs, the equivalent quantile of Student's t replaces the number three. Any
+   * other expectation must be met in every run. Null if there are too few runs to decide.
    */
   holds: z.boolean().nullable(),
 });

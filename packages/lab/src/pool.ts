@@ -11,8 +11,8 @@ const doneSchema = z.array(z.record(z.string(), z.number()));
 export interface PoolOptions {
   readonly workers: number;
   /**
-   * Time for which the calling thread runs tasks itself. If there is little work, this thread finishes it
-   * before a worker could start.
+   * Time for which the calling thread runs tasks itself before it starts workers. If there is little work, it
+   * is finished before a worker could have started.
    */
   readonly aloneMs: number;
   /** Called with the number of runs that have finished. */

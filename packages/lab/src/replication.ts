@@ -25,8 +25,8 @@ export interface Deployment {
   /** The locations of the data centres D1, D2 and so on, in this order. */
   readonly places: readonly string[];
   /**
-   * The number of each remaining server's data centre, counted from 1. The fifth server, p5, was the leader
-   * and crashed.
+   * The data centre of each remaining server: 1 for D1, 2 for D2, and so on. The fifth server, p5, was the
+   * leader and crashed.
    */
   readonly servers: Readonly<Record<string, number>>;
 }
@@ -237,10 +237,10 @@ export const usualRecovery = {
 } as const;
 
 /**
- * Returns, for each data centre, the time from the detection of the crash until its clients are served again.
- * This includes the proposals and votes of all remaining servers (Algorithm 1), and a snapshot from the new
- * leader to each follower. A quorum must have received the snapshot, and so must the data centre's own
- * server.
+ * Returns, for each data centre, the time from the detection of the crash until the data centre's clients are
+ * served again. This time includes the proposals and votes of all remaining servers (Algorithm 1), and a
+ * snapshot from the new leader to each follower. A quorum must have received the snapshot, and so must the
+ * data centre's own server.
  */
 export function recoveryMs(
   deployment: Deployment,

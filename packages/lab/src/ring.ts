@@ -19,7 +19,7 @@ export class Ring {
   }
 
   /**
-   * Returns the nearest node in the given direction for which `isPassed` is false. Returns `node` itself if
+   * Returns the nearest node for which `isPassed` is false, in the given direction. Returns `node` itself if
    * there is no such node.
    */
   neighbour(node: number, direction: 1 | -1, isPassed: (other: number) => boolean): number {

@@ -24,8 +24,8 @@ import { World } from './world.js';
  *   departures    agreements that ended in the final calm period, per second
  *   followers     other nodes that follow the highest live node at the end of the election
  *
- * In the scenario `partition`, the time begins when the network separates. `leaders of the minority` and
- * `leaders of the majority` count the nodes that lead just before the separation ends.
+ * In the scenario `partition`, `time` is measured from the instant when the network separates. `leaders of
+ * the minority` and `leaders of the majority` count the nodes that lead just before the separation ends.
  *
  * The measures also include events that the algorithm itself counts. These events are counted during the
  * final calm period too.

@@ -1,4 +1,7 @@
-/** The simulated world: nodes on a network. Nodes begin, crash and return, and may be believed to be dead. */
+/**
+ * The simulated world: nodes on a network. Nodes begin, crash and return, and other nodes may believe that
+ * they are dead.
+ */
 
 import { Census } from './census.js';
 import type { Conditions } from './conditions.js';

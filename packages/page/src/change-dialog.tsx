@@ -28,7 +28,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** State of the preview for the change that is currently entered. */
+/** State of the preview for the change that the operator is entering. */
 type PreviewState =
   | { readonly state: 'waiting' }
   | { readonly state: 'ready'; readonly preview: Preview }

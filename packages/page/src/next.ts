@@ -66,7 +66,7 @@ export function nextOf(explanation: Explanation, published: Published | null): N
 }
 
 /**
- * Returns which node becomes the next leader. If the elector has published the successor, uses the words of
+ * Returns text about the next leader. If the elector has published the successor, uses the same words as
  * `petrel list`. Otherwise, describes the choice that the elector would make without the current leader.
  */
 function followsText(

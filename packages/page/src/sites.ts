@@ -90,7 +90,7 @@ export function isMany(status: Status | undefined): boolean {
   return status !== undefined && status.nodes.length > manyNodes;
 }
 
-/** Whether the node's name, site, host and state together contain each of the wanted words. */
+/** Whether the node's name, site, host and state together contain every word in `wanted`. */
 export function isFound(node: NodeStatus, wanted: string): boolean {
   const text = [node.node, node.site ?? '', node.host ?? '', node.state].join(' ').toLowerCase();
   return wanted

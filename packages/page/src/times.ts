@@ -43,7 +43,7 @@ function two(length: number, large: number, largeName: string, small: number, sm
 
 /**
  * Formats an instant relative to `nowMs`, for example "3 min ago" or "in 2 h". A future time is rounded to
- * the nearest unit shown, so that a change that lasts two hours is first shown as "in 2 h".
+ * the nearest unit shown. The end of a two-hour override is therefore first shown as "in 2 h".
  */
 export function agoText(instant: string, nowMs: number): string {
   const aheadMs = Date.parse(instant) - nowMs;

@@ -1,6 +1,6 @@
 /**
- * Asks for the token, or says that there is none. The token is stored in the page's memory, and removed from
- * the input field immediately.
+ * Asks for the token, or says that the agent has none. The page keeps the token in its memory, and removes it
+ * from the input field immediately.
  */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Failed } from './api.js';

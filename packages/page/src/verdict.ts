@@ -7,7 +7,7 @@ export type Tone =
   | 'led'
   /** A change of leader is in progress. If no node leads, the change is still within its limit. */
   | 'moving'
-  /** No node leads, and no transition within its limit is in progress. */
+  /** No node leads. Either no transition is in progress, or the transition has exceeded its limit. */
   | 'leaderless';
 
 export interface Verdict {
@@ -70,7 +70,7 @@ export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   };
 }
 
-/** A period without a leader, as far as the page knows it. */
+/** A period without a leader, as the page has observed it. */
 export interface Leaderless {
   /** Start of the period, in milliseconds since the epoch, on the ensemble's clock. */
   readonly sinceMs: number;

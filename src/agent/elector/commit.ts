@@ -237,7 +237,7 @@ function recording(
   ];
 }
 
-/** Returns the history's head, updated with the record's term and token for the record's slot. */
+/** Returns the history's head with the record's term and token stored for the record's slot. */
 function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
   if (slot === 1) return { ...head, term, fencingToken };
   return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };

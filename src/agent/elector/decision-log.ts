@@ -28,8 +28,8 @@ export class DecisionLog {
   }
 
   /**
-   * Logs what has changed since the last call. If the strategy in `config` compares scores, changed values
-   * are not logged as long as the leader remains the same, because every call finds new values.
+   * Logs what has changed since the last call. If the strategy in `config` compares scores, every call finds
+   * new values. Changed values are therefore not logged as long as the leader remains the same.
    */
   look({ rounds }: GroupRound, snapshot: GroupSnapshot, config: GroupConfig): void {
     const isOne = slotStates(snapshot).length === 1;

@@ -23,8 +23,8 @@ export class ElectorWatchdog {
   readonly #options: ElectorWatchdogOptions;
   #dueAtMs = Number.NEGATIVE_INFINITY;
   /**
-   * Key for the decision that is due and the elector that has not made it, as returned by `keyOf`. `atMs` is
-   * the instant of the first check that found this key.
+   * A decision that is due but has not been made. `key` is the key that `keyOf` returns for the decision and
+   * its elector. `atMs` is the instant of the first check that found this key. Null if no decision is due.
    */
   #silentSince: { readonly key: string; readonly atMs: number } | null = null;
 

@@ -88,9 +88,9 @@ export class Elector {
   #clock: ClockReading | null = null;
   readonly #fencer: Fencer;
   /**
-   * Version of the configuration under which this node gave up its seat but received a new one that was not
-   * later. This happens if the sequence counter has reached its end. No other node can then become the
-   * elector.
+   * Version of the configuration under which this node failed to give up its seat: the new seat was not later
+   * than the old one. This happens if the sequence counter has reached its end. No other node can then become
+   * the elector.
    */
   #stuckUnder: number | null = null;
   #lastProblem = '';

@@ -2,9 +2,9 @@
  * Delays a claim whose lease would end before it can be renewed. This happens after a stall: earlier
  * heartbeats are too old for a lease, and later ones are too recent to be proven yet.
  *
- * Not promised: that a claim's lease always lasts until its renewal. Within half its timeout, a live session
- * has heartbeats that are recent enough for a lease. A claim is never delayed for longer than that, however
- * slowly the servers answer.
+ * Not promised: that a claim's lease always lasts until its renewal. Within half of the session timeout, a
+ * live session has heartbeats that are recent enough for a lease. A claim is never delayed for longer than
+ * half of the timeout, however slowly the servers answer.
  */
 import { renewalIntervalMs } from '../../lease/lease.js';
 import type { Clock } from '../../ports/clock.js';

@@ -38,9 +38,10 @@ export interface ClaimWithDecision {
   /** This node's registration as it is written with the claim. */
   readonly registration: Registration;
   /**
-   * Begins the leadership, once the claim is written. `stat` belongs to a znode that the same multi has set.
-   * Not called if the claim was not written, or if the reply was lost. The node then still reports the
-   * failure that the decision responds to, and finds the claim when it reads the group.
+   * Begins the leadership once the claim is written. `stat` belongs to a znode that the same multi has set.
+   * Not called if the claim was not written, or if the reply was lost. In both cases, the node continues to
+   * report the failure to which the decision responds. If the claim was written, the node finds it when it
+   * reads the group.
    */
   begin(stat: Stat): Promise<Claim>;
 }

@@ -29,8 +29,7 @@ export class RenewedLease {
       return lease;
     }
     const { endsAtMs, releaseAtMs } = this.#ended;
-    // If newer proof that the session is alive comes with a shorter timeout, the lease may end sooner but
-    // have a later release time.
+    // A newer lease can have a shorter timeout. It may then end sooner, and yet have a later release time.
     if (lease.endsAtMs < endsAtMs)
       this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
     return this.#ended;

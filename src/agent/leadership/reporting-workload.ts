@@ -1,6 +1,6 @@
 /**
  * Wraps a workload and reports how its runs end. Also reports how much of a lease was left when the workload
- * had to release on its own.
+ * ran a release on its own.
  */
 import type { Clock } from '../../ports/clock.js';
 import type {

@@ -61,7 +61,7 @@ export class LeadershipRunner {
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
   #cancelRetry: () => void = () => {};
-  /** Whether this leadership can no longer end by the prepared decision. The elector must then decide. */
+  /** Whether this leadership can no longer end with the prepared decision. The elector must then decide. */
   #handOverRefused = false;
   #hasHandedOver = false;
   /** Release that the workload runs if the lease ends without renewal. */
@@ -166,7 +166,7 @@ export class LeadershipRunner {
     );
   }
 
-  /** Whether this node is leaving and hands over by the prepared decision. */
+  /** Whether this node is leaving and hands over with the prepared decision. */
   handsOver(group: LeadershipRound): boolean {
     return handsOverBy(this.#input(this.#inSlot(group))) !== null;
   }
@@ -388,7 +388,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** Hands the current lease to the workload, which releases on its own if the lease is not renewed. */
+  /** Hands the current lease to the workload, which runs a release on its own if the lease is not renewed. */
   #guard(): void {
     const stage = this.#stage;
     if (stage === null || stage === 'released' || this.#elected === null) return;
@@ -525,7 +525,7 @@ export class LeadershipRunner {
     }
   }
 
-  /** Ends the leadership by the prepared decision. If the handover is refused, the elector decides. */
+  /** Ends the leadership with the prepared decision. If the handover is refused, the elector decides. */
   async #handOver(
     { store, seat, snapshot }: LeadershipRound,
     handover: Extract<LeadershipAction, { do: 'hand-over' }>,

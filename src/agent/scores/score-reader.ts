@@ -1,7 +1,8 @@
 /**
  * Reads the scores that the members of a group have published, for the elector and the next elector. Scores
- * are read only if the group's strategy compares them: periodically, and when a node has joined or left. The
- * reader keeps the scores between rounds. It sets no watch, so a changed score wakes no node.
+ * are read only if the group's strategy compares them. They are read periodically, and also when a node has
+ * joined or left. The reader keeps the scores between rounds. It sets no watch, so a changed score wakes no
+ * node.
  *
  * Answers to probes also contain request rates. These rates are newer than those in any report, and cost no
  * read or write. The heartbeats of Becker, Junqueira and Serafini (2011) work in the same way.
@@ -60,8 +61,8 @@ export class ScoreReader {
   readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
   /**
-   * Interval between reads while the set of nodes does not change. Null if no rule compares scores. Like the
-   * elector's decisions, this is based on the last readable configuration.
+   * Interval between reads while the set of nodes does not change. Null if no rule compares scores. The
+   * interval, like the elector's decisions, is based on the last readable configuration.
    */
   #everyMs: number | null = null;
   #last: Reading | null = null;

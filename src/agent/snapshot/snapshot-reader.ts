@@ -30,8 +30,8 @@ import {
 import { WatchedCache } from './watched-cache.js';
 
 /**
- * Number of nodes in the largest group whose cache is cleared at the resync interval. In a larger group, more
- * nodes would read more znodes again, so the nodes clear their caches less often.
+ * Number of nodes in the largest group in which the nodes clear their caches at the resync interval. In a
+ * larger group, more nodes would read more znodes again, so the nodes clear their caches less often.
  */
 const usualSize = 100;
 

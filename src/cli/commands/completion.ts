@@ -12,7 +12,7 @@ import { siteNames } from '../../group/listing.js';
 import { readGroup } from '../../group/view.js';
 import { withEnsemble, withSession } from '../session.js';
 
-/** Kind of object that the value of an argument or option names. */
+/** Kind of object that is named by the value of an argument or option. */
 type Kind = 'node' | 'site' | 'root' | 'format';
 type Names = Readonly<Partial<Record<Kind, readonly string[]>>>;
 
@@ -33,8 +33,9 @@ const kinds: Readonly<Record<string, Kind>> = {
 const patience = '1s';
 
 /**
- * Returns a function that adds the commands to a program that already has all other commands. The library is
- * an ES module. It is imported dynamically, because some versions of Node.js cannot `require` ES modules.
+ * Returns a function that adds the commands to a program. The program must already have all other commands.
+ * The completion library is an ES module. It is imported dynamically, because some versions of Node.js cannot
+ * `require` ES modules.
  */
 export async function readCompletion(): Promise<(program: Command) => void> {
   const { default: tab } = await import('@bomb.sh/tab/commander');
@@ -50,7 +51,7 @@ function addCompletion({ commands }: Command, completions: RootCommand): void {
   });
 }
 
-/** Makes the library complete names, and the options that all commands share. */
+/** Makes the library suggest names, and the options that all commands share. */
 function completeNames(completions: RootCommand, names: Names): void {
   for (const command of [completions, ...completions.commands.values()]) {
     for (const { long, short, description } of settingOptions(clientSettings)) {
@@ -116,8 +117,8 @@ function kindOfLast(program: Command, before: readonly string[]): Kind | undefin
 }
 
 /**
- * Returns a command with the options in these words, so that names are read from the servers that the options
- * specify.
+ * Returns a command with the options from these words. The options determine the servers from which names are
+ * read.
  */
 function parsed(words: readonly string[]): Command {
   const line = new Command()

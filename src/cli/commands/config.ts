@@ -140,7 +140,7 @@ function pretty(keys: readonly ConfigKey[], layout: Layout): string {
 
 const actSchema = z.looseObject({ by: z.string(), reason: z.string(), at: z.string() });
 
-/** Describes the record of an operator's action. Returns any other state as it is stored. */
+/** Describes the record of an operator's action. Returns any other value as it is stored. */
 function actText(value: unknown): string {
   const { data } = actSchema.safeParse(value);
   if (data === undefined) return valueText(value);
@@ -168,7 +168,7 @@ async function runEdit(command: Command): Promise<void> {
 }
 
 /**
- * Lets the operator edit until the text is valid. Throws PetrelError REFUSED if the operator stops trying,
+ * Lets the operator edit the text until it is valid. Throws PetrelError REFUSED if the operator stops trying,
  * INVALID if the text is invalid and there is no terminal, and FAILED if the editor fails.
  */
 async function editUntilValid(draft: Draft, editor: string, known: Rules): Promise<GroupConfig> {

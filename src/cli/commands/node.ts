@@ -53,7 +53,7 @@ export function addNode(program: Command): void {
 export const evictResultSchema = z.object({
   node: z.string(),
   dryRun: z.boolean(),
-  /** Znodes that the eviction removed or, if it was only planned, would remove. */
+  /** Znodes that the eviction removed. In a dry run, the znodes that it would remove. */
   removed: z.array(z.string()),
   /** Reasons not to evict the node. */
   dangers: z.array(z.string()),

@@ -39,7 +39,7 @@ type SiteList = z.infer<typeof siteListSchema>;
 const prioritySchema = z.object({ for: z.number().optional() });
 const unknownSchema = z.object({ allowUnknown: z.boolean().default(false) });
 
-/** Adds the option for sites that no node has joined yet. */
+/** Adds the option for sites that have neither nodes nor settings yet. */
 function unknownOption(command: Command): Command {
   return command.option('--allow-unknown', 'accept a site that has no nodes and no settings yet');
 }

@@ -1,6 +1,6 @@
 /**
- * The theory of announce–listen, as far as E. Schooler's chapter on leader election states it. If a printed
- * formula differs from the derived one, this module contains both. N is the number of nodes, R = N−1 the
+ * The theory of announce–listen, based on E. Schooler's chapter on leader election. If a formula printed
+ * there differs from the one derived here, this module contains both. N is the number of nodes, R = N−1 the
  * number of receivers, and l the loss. TA, TL, TS and Δ are explained in `Conditions`.
  */
 
@@ -41,9 +41,9 @@ export function meanWaitMs(
 
 /**
  * Returns the mean time from the leader's crash to agreement on the next leader: TL + 2Δ − E[td] + E[ts]. The
- * mean of td, the time since the leader's last announcement, is TA/2. Correlated loss does not change the
- * sum. It shortens the first term, because the last announcement heard is older, and lengthens the last term
- * by the same amount.
+ * mean of td, the time since the leader's last announcement, is TA/2. Correlated loss does not change this
+ * time. The nodes give up the old leader earlier, because they missed its last announcements, but they hear
+ * the next leader later by the same amount.
  */
 export function reestablishMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
   const { nodes, announceMs, delay } = given;
@@ -77,8 +77,8 @@ export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Condi
 }
 
 /**
- * Returns the mean time until a late joiner that sends a query receives the answer, or an announcement that
- * arrives first. If `waits` is true, the joiner waits for up to TS before it sends the query, as in
+ * Returns the mean time until a late joiner hears the leader, either in the answer to its query or in an
+ * earlier announcement. If `waits` is true, the joiner waits for up to TS before it sends the query, as in
  * Suppress-then-Query. The waits are distributed uniformly.
  */
 export function queryMs(given: Conditions, waits: boolean): number {

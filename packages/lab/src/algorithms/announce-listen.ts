@@ -1,11 +1,11 @@
 /**
  * Announce and listen: the leader announces itself to all nodes repeatedly. When a node hears a better
- * leader, it falls silent. When a node hears no leader for some time, it considers itself the leader. The
- * source is E. Schooler's chapter on leader election.
+ * leader, it falls silent. When a node has heard no leader for the time TL, it considers itself the leader.
+ * The source is E. Schooler's chapter on leader election.
  *
  * LE-A announces immediately. LE-S first waits for a random time, so that most nodes are silenced before
  * their first announcement. Both prefer the highest number. LE-M waits like LE-S, but prefers the node that
- * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it is leaving. It
+ * woke first, which is the node with the shortest wait. With `Bye`, a leader announces that it is leaving. It
  * may repeat this announcement in case copies are lost. With `Query`, a new node asks which node is the
  * leader. With `Suppress-then-Query`, the new node first waits as in LE-S, and asks only if it has heard
  * neither a leader nor a query.
@@ -41,7 +41,7 @@ class AnnounceListen implements Node<Message> {
   #leader: Heard | null = null;
   /** The best announcement heard since the leader's last announcement. */
   #next: Heard | null = null;
-  /** Instant of the last query that this node sent or heard during this wait. */
+  /** Instant of the last query that this node sent or heard during its current wait. */
   #queryAtMs: number | null = null;
   /** Whether this node is waiting for the answer to a query, either its own or another node's. */
   #awaitsAnswer = false;
@@ -83,7 +83,7 @@ class AnnounceListen implements Node<Message> {
 
   #wait(): void {
     const { suppressMs, suppressRate } = this.#context.conditions;
-    // A query from before the wait concerned an earlier leader.
+    // A query sent before this wait concerned an earlier leader.
     this.#queryAtMs = null;
     this.#awaitsAnswer = false;
     this.#wake.set(this.#variant.waits ? drawWait(this.#context.random(), suppressRate) * suppressMs : 0);

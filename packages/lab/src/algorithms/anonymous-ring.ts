@@ -1,7 +1,7 @@
 /**
- * A ring without ids: all nodes run the same deterministic program and know n. By induction, all nodes of a
- * synchronous ring are in the same state after each round. Therefore, for any program, either all nodes lead
- * or none does. Each run draws its program at random.
+ * A ring without ids: all nodes run the same deterministic program and know the number of nodes. By
+ * induction, all nodes of a synchronous ring are in the same state after each round. Therefore, for any
+ * program, either all nodes lead or none does. Each run draws its program at random.
  */
 
 import { algorithm } from '../algorithm.js';

@@ -16,9 +16,9 @@ interface Chance {
 const midpoints = Array.from({ length: 24 }, (_, index) => (index + 0.5) / 24);
 
 /**
- * Returns the mean time after `byes` Byes. Without a Bye, the departure is a crash. The nodes agree when each
- * of them has given up the old leader and heard the next one. The next leader is the highest of the other
- * nodes. It must first give up the old leader itself, and then waits.
+ * Returns the mean time from a departure with `byes` Byes to agreement. If `byes` is 0, the departure is a
+ * crash. The nodes agree when each of them has given up the old leader and heard the next one. The next
+ * leader is the highest of the other nodes. It must first give up the old leader itself, and then waits.
  */
 export function uncorrelatedDepartureMs(waits: boolean, given: Conditions, byes: number): number {
   const { announceMs, suppressMs, suppressRate } = given;

@@ -15,8 +15,9 @@ export function lostInRow(loss: number): number {
 
 /**
  * Returns A, the mean number of announcements until each of R receivers has heard one, if losses are
- * independent. The chapter gives A as an alternating sum of binomials. Instead, this function sums P(some
- * receiver has heard none of k announcements), so the terms do not alternate in sign.
+ * independent. E. Schooler's chapter gives A as an alternating sum of binomials. This function instead sums
+ * P(some receiver has heard none of k announcements) over all k, because these terms do not alternate in
+ * sign.
  */
 export function attemptsUntilAllHear(receivers: number, loss: number): number {
   if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
@@ -44,7 +45,8 @@ export function attemptsAsPrinted(receivers: number, loss: number): number {
 /**
  * Returns Q(i, n, r) for all i from 0 to n: the probability that exactly i of n receivers have heard an
  * announcement after r rounds, if losses are independent. Derived by recurrence over the rounds: if j
- * receivers have heard an announcement before a round, then i−j of the other n−j hear one in this round.
+ * receivers have heard an announcement before a round, then exactly i−j of the other n−j must hear one in
+ * this round.
  */
 export function heardShares(n: number, rounds: number, loss: number): number[] {
   let shares = Array.from({ length: n + 1 }, (_, i): number => (i === 0 ? 1 : 0));
@@ -81,7 +83,7 @@ function binomial(n: number, k: number): number {
   return product;
 }
 
-/** Returns the mean time that loss adds until all nodes have heard an announcement by the new leader. */
+/** Returns the mean extra time, due to loss, until all nodes have heard an announcement by the new leader. */
 export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
   if (loss === 0) return 0;
   return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
@@ -98,9 +100,10 @@ function someMissed(given: Conditions, lost: number): number {
 }
 
 /**
- * Returns the share of time in which the state is inconsistent: some node follows no leader, or a different
- * one. Derived: the state is inconsistent while some receiver has heard nothing for TL. Each period TA has a
- * part of length TL mod TA in which this requires one more lost announcement.
+ * Returns the share of time in which the state is inconsistent: some node follows no leader, or follows the
+ * wrong one. Derived: the state is inconsistent while some receiver has heard nothing for TL. At any instant,
+ * the preceding interval of length TL contains K or K+1 announcements. It contains K+1 for a share TL/TA − K
+ * of the time.
  */
 export function inconsistentShare(given: Conditions): number {
   const { announceMs } = given;
@@ -113,9 +116,9 @@ export function inconsistentShare(given: Conditions): number {
 /**
  * Returns the number of false departures per second. A false departure is an instant at which the first
  * receiver gives up a leader that is alive. Derived: for one receiver, the number is (1−l)·l^K per TA. For
- * several receivers, an instant counts only if no receiver had given up just before. If TL is a multiple of
- * TA, some receiver has lost the last K announcements, but none had lost K in a row one announcement earlier.
- * Otherwise, some receiver has lost the last K announcements, but none has lost the last K+1.
+ * several receivers, an instant counts only if no receiver had given up just before. At an instant that
+ * counts, some receiver has lost the last K announcements. If TL is a multiple of TA, no receiver had lost K
+ * in a row one announcement earlier. Otherwise, no receiver has lost the last K+1.
  */
 export function falseDeparturesPerS(given: Conditions): number {
   const { loss, announceMs } = given;

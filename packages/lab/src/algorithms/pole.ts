@@ -138,8 +138,8 @@ class Process implements Node<Message> {
   }
 
   /**
-   * Returns T, which counts from the proposal that completes a majority. T is long enough for any further
-   * answers to arrive.
+   * Returns T, the duration of the election timer. The timer starts with the proposal that completes a
+   * majority. T is long enough for any further answers to arrive.
    */
   #electionMs(): number {
     return answerLimitMs(this.#context.conditions);

@@ -79,7 +79,10 @@ function percent(value: number): string {
   return `${value.toFixed(1)} %`;
 }
 
-/** Formats a number with four significant digits, or with all digits before the point if there are more. */
+/**
+ * Formats a number with four significant digits, or with all digits before the decimal point if there are
+ * more.
+ */
 export function number(value: number): string {
   return String(Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4)));
 }

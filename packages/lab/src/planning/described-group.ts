@@ -1,7 +1,7 @@
 /**
  * Converts a deployment file to a group, as if the group had been read from ZooKeeper. The same code
- * therefore works on both. Every node is registered and healthy, and reports the measurements that the file
- * contains for it.
+ * therefore handles described groups and real ones. Every node is registered and healthy, and reports the
+ * measurements that the file contains for it.
  */
 import {
   builtInRules,
@@ -25,8 +25,8 @@ import { roundTripMs } from './round-trips.js';
 export const describedAtMs = 0;
 
 /**
- * Converts a deployment to a group. Spreads the clients of a site over the site's nodes, except those that
- * are `lost`. If all nodes of a site are lost, the site's clients are lost too.
+ * Converts a deployment to a group. Spreads the clients of each site over the site's nodes, but not over
+ * nodes that are in `lost`. If all nodes of a site are lost, the site's clients are lost too.
  */
 export function describedGroup(deployment: Deployment, lost: ReadonlySet<string>): GroupView {
   const { strategy, strategyOptions, sites } = deployment;

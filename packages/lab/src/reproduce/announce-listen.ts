@@ -1,6 +1,6 @@
 /**
  * Announce–listen beyond the leadership delay: suppression, loss, late joiners, departures. Δ = 0.1 s and TA
- * = TS = 1 s. The available sources state only a few of these formulas. The others are derived.
+ * = TS = 1 s. The available sources state only a few of the formulas. The other formulas are derived.
  */
 import { byeMs, joinMs, meanWaitMs, queryMs, reestablishMs } from '../algorithms/announce-listen-theory.js';
 import { uncorrelatedDepartureMs } from '../algorithms/departure-theory.js';

@@ -21,7 +21,7 @@ export const comparedSchema = z.object({
    * - published: a number that the source prints.
    * - implied: a number that the source gives only in relation to a printed one, for example as half of it.
    * - formula: a value computed with a formula from the source. The source does not print this value.
-   * - bound: the same, but for an upper bound.
+   * - bound: like `formula`, but the value is an upper bound.
    * - refuted: a value computed with a formula from the source. Measurements contradict this formula.
    * - derived: a value computed with a formula that this project derived or corrected.
    * - none: no value is expected. The value is only measured.

@@ -1,5 +1,5 @@
 /**
- * Reproduces the message counts of ring elections and of Bully. They are compared with formulas and bounds.
+ * Reproduces the message counts of ring elections and of Bully, and compares them with formulas and bounds.
  */
 import { mostElectionMessages } from '../algorithms/bully.js';
 import { messageBound } from '../algorithms/hirschberg-sinclair.js';
