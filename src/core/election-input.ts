@@ -163,8 +163,8 @@ function failedBefore({
 }
 
 /**
- * Returns the election in which `failed` is the failure to act on. If `failed` is null, there is no failure
- * to act on.
+ * Returns the election that responds to the failure `failed`. If `failed` is null, there is no failure to
+ * respond to.
  */
 export function blaming(
   election: Omit<Election, 'failed' | 'electedFailed' | 'context'>,
@@ -175,8 +175,8 @@ export function blaming(
 }
 
 /**
- * Returns the context for constraints in which `failed` is the failure to act on. If `failed` is null, there
- * is no failure to act on.
+ * Returns the context for constraints in an election that responds to the failure `failed`. If `failed` is
+ * null, there is no failure to respond to.
  */
 export function constraintContextIn(
   {

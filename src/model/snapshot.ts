@@ -103,7 +103,7 @@ export interface GroupSnapshot {
    */
   readonly members: readonly Member[] | null;
   /**
-   * Head of the history, which describes the last record. Null if `members` is null or the znode is missing.
+   * The head of the history. It describes the last record. Null if `members` is null or the znode is missing.
    */
   readonly history: Versioned<HistoryHead> | null;
   /**

@@ -29,7 +29,7 @@ export interface Wanted {
    */
   readonly listed: readonly Named[];
   /**
-   * Names of strategies to use instead of `own` and `listed`. Their options are `options` if given, and
+   * Names of strategies to use instead of `own` and `listed`. They use `options` if given, and
    * otherwise those in `own` or `listed`.
    */
   readonly names: readonly string[];

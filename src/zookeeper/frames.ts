@@ -35,7 +35,7 @@ export class FrameReader {
     this.#join(chunk);
   }
 
-  /** Returns the next frame, or undefined if it has not arrived completely. Throws like `push`. */
+  /** Returns the next frame, or undefined if the frame is incomplete. Throws the same errors as `push`. */
   next(): Buffer | undefined {
     const size = this.#frameSize();
     return size === undefined ? undefined : this.#take(lengthBytes + size).subarray(lengthBytes);

@@ -5,8 +5,8 @@ import { doubledMs } from '../model/duration.js';
 const firstShare = 1 / 4;
 const firstMs = 1000;
 /**
- * Each failed round doubles the pause, up to one of these shares of the timeout. While the session may still
- * exist, the smaller share applies.
+ * Each failed round doubles the pause. The longest pause is one of these fractions of the timeout. While the
+ * session may still exist, the smaller fraction applies.
  */
 const longestShare = { session: 1 / 8, noSession: 1 } as const;
 /**

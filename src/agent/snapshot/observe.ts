@@ -1,7 +1,7 @@
 /**
- * Reads a group for one node, but only as much as the node's part requires. Requests are sent in the order
- * config, elected, current, nodes, without waiting for answers. If a node is seen as READY, it is therefore
- * also seen as registered. A watch is left on every znode whose change could affect the node's next step.
+ * Reads a group for one node, but only what the node's role requires. Requests are sent in the order config,
+ * elected, current, nodes, without waiting for answers. If a node is seen as READY, it is therefore also seen
+ * as registered. A watch is left on every znode whose change could affect the node's next step.
  */
 import { defaultGroupConfig } from '../../model/group-config.js';
 import type { Parsed } from '../../model/names.js';
