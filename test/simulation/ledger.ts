@@ -7,7 +7,14 @@ import type { Database } from '../../src/embedded/database.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import { type Registration, registrationSchema } from '../../src/model/registration.js';
-import { type ClaimContent, claimSchema, type Elected, electedSchema } from '../../src/model/znodes.js';
+import {
+  type ClaimContent,
+  claimSchema,
+  type Elected,
+  electedSchema,
+  type Successor,
+  successorSchema,
+} from '../../src/model/znodes.js';
 import type { Commit } from './ensemble.js';
 
 interface Seen<T> {
@@ -74,6 +81,7 @@ export interface SlotSeen {
 export interface Picture extends SlotSeen {
   readonly others: readonly SlotSeen[];
   readonly config: Seen<GroupConfig> | null;
+  readonly successor: Seen<Successor> | null;
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
   /** Existing seats in ascending order. The elector's seat comes first. */
   readonly seats: readonly SeatSeen[];
@@ -117,6 +125,7 @@ export class Ledger {
     ...untouched,
     others: [],
     config: null,
+    successor: null,
     registrations: new Map(),
     seats: [],
     electorSinceMs: 0,
@@ -171,6 +180,11 @@ export class Ledger {
     const { picture } = this;
     if (path === paths.config)
       this.picture = { ...picture, config: seen(truth, path, groupConfigSchema, picture.config, nowMs) };
+    else if (path === paths.successor)
+      this.picture = {
+        ...picture,
+        successor: seen(truth, path, successorSchema, picture.successor, nowMs),
+      };
     else if (path.startsWith(paths.elected)) this.#decided(truth, path, nowMs);
     else if (path.startsWith(paths.current)) this.#claimed(truth, path, nowMs);
     else if (path.startsWith(`${paths.nodes}/`)) this.#registered(truth, path, nowMs);

@@ -149,7 +149,7 @@ export class Rules implements Court {
   readonly #reseated = new Set<bigint>();
   /** Instant at which a session last lost its seat. */
   seatLostMs = Number.NEGATIVE_INFINITY;
-  /** Nodes that have been elected during the current claim, by slot. */
+  /** Nodes that have been elected, or published as the successor, during the current claim, by slot. */
   readonly #candidates = new Map<number, Set<string>>();
   /** Sessions that had watches left from former roles, at the time of each change. */
   readonly #former = new WeakMap<Transaction, Watchers>();
@@ -393,6 +393,8 @@ export class Rules implements Court {
       const node = elected?.content.node;
       if (node != null) known.add(node);
     }
+    const next = is.successor?.content.prepared?.decision.node;
+    if (next != null) this.#candidates.get(this.slot)?.add(next);
   }
 
   committed(commit: Commit): void {
