@@ -3,9 +3,9 @@
  * ensemble in virtual time, and every packet is counted. The program then measures the capacity of three
  * servers of a real ZooKeeper on this machine. It writes docs/reports/tables/growth.md.
  *
- *   npm run growth                        all of it, some minutes
+ *   npm run growth                        everything; takes a few minutes
  *   npm run growth -- --quick             small sizes, half a minute
- *   npm run growth -- --nodes 10,1000     one group of these sizes
+ *   npm run growth -- --nodes 10,1000     one group of each size
  *   npm run growth -- --groups 10,100     these numbers of groups
  *   npm run growth -- --no-zookeeper      only the simulation
  *   npm run growth -- --out DIRECTORY     writes to this directory instead of docs/reports/tables

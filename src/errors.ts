@@ -101,6 +101,6 @@ export function errorMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
   } catch {
-    return 'what was thrown has no text';
+    return 'the thrown value has no text';
   }
 }

@@ -55,7 +55,7 @@ function spelledOut(input: unknown): unknown {
 export const pole: Strategy<Options> = {
   name: 'pole',
   description:
-    'the best node by the scores that option `scores` lists, compared in order, each in classes of a given width',
+    'the best node by the scores listed in option `scores`, compared in order; values in the same class count as equal',
   usesScores: true,
   options,
   rank: (input) => {

@@ -27,7 +27,7 @@ export const preferenceList: Strategy<z.infer<typeof options>> = {
       grade,
       tie: lowerIdFirst,
       reason: places.has(candidate.node)
-        ? `number ${place(candidate.node) + 1} of the preference list`
+        ? `number ${place(candidate.node) + 1} on the preference list`
         : 'not on the preference list',
     }));
   },

@@ -423,7 +423,7 @@ export class Agent {
       if (error instanceof PetrelError || !isStoreError(error)) throw error;
       this.#options.log.debug(
         { error },
-        `a step taken before reading failed and will be repeated: ${error.message}`,
+        `repeating a step that failed before the group was read: ${error.message}`,
       );
     }
     return 'look';

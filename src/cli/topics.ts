@@ -61,7 +61,7 @@ const valueText = `Values in options and settings:
   servers    host:port,host:port, optionally followed by a chroot: zk1:2181,zk2:2181/petrel
   VALUE      in petrel config set: YAML, such as 90s, manual or "[a1, b1]"`;
 
-const completionText = `Completion of commands, options, and the names of nodes, sites and groups. Names are read from the servers that the line names.
+const completionText = `Completion of commands, options, and the names of nodes, sites and groups. Names are read from the servers given on the command line.
 
 Load it in the start file of the shell:
   bash  source <(petrel completion bash)

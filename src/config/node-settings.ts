@@ -85,7 +85,7 @@ export const commonSettings = z.object({
   }),
   tlsPassphrase: setting(
     z
-      .string('expected a text')
+      .string('expected a string')
       .regex(/^[^\r\n]*$/, 'expected one line')
       .nullable()
       .prefault(null),

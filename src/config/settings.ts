@@ -56,7 +56,7 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
       key: 'run.restartLimit',
       flags: '--restart-limit <n>',
       env: 'PETREL_RESTART_LIMIT',
-      help: 'highest number of failures in a row that still lead to a restart; after one more, leadership is handed over',
+      help: 'highest number of consecutive failures after which the command is restarted; after one more, leadership is handed over',
       fromText: wholeNumber,
     },
   ),

@@ -121,7 +121,7 @@ function successorOf(seen: JudgedElection): Successor | null {
   const { node, version, seatNames = [], value } = next;
   const [seat, ...others] = seatNames;
   if (seat === undefined) return null;
-  if (value.prepares === true) return nobody(`${node} runs onPrepare before the leader releases`);
+  if (value.prepares === true) return nobody(`${node} runs onPrepare before the leader starts its release`);
   return {
     prepared: {
       decision: { ...nextDecision(leaving, choice), node, site: value.site },
@@ -155,7 +155,7 @@ function whyUndecided(seen: JudgedElection): string | null {
     (constraint) => 'check' in constraint && constraint.minutes === undefined,
   );
   if (!isBuiltIn) return 'a constraint judges the nodes again at each change of leader';
-  return awaitsTimeLimit(seen) ? 'a time limit lies ahead, which may change the choice' : null;
+  return awaitsTimeLimit(seen) ? 'the choice may change when a time limit expires' : null;
 }
 
 function awaitsTimeLimit({ config, context, epochMs }: JudgedElection): boolean {

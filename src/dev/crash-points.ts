@@ -56,7 +56,7 @@ export const steps = {
   'prepare-started': { text: "the candidate's prepare hook is running", of: 'candidate', in: takeovers },
   'release-started': { text: "the old leader's release hook is running", of: 'leader', in: handovers },
   'release-ended': {
-    text: 'the old leader has released, but its claim still exists',
+    text: 'the old leader has completed its release, but its claim still exists',
     of: 'leader',
     in: handovers,
   },
@@ -82,7 +82,7 @@ export const steps = {
     in: ['failed'],
   },
   'undo-ended': {
-    text: 'the candidate has released after its failure, but its claim still exists',
+    text: 'the candidate has completed its release after the failure, but its claim still exists',
     of: 'candidate',
     in: ['failed'],
   },

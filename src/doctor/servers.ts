@@ -120,7 +120,7 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
     servers.flatMap(({ timing }) => (timing === null ? [] : [JSON.stringify(timing)])),
   );
   if (timings.length <= 1) return [];
-  const what = `the servers have different tickTime, syncLimit or session timeouts: ${timings.join(' and ')}`;
+  const what = `the servers differ in tickTime, syncLimit or session timeouts: ${timings.join(' and ')}`;
   return [finding('timing', 'warning', what, 'set the same values in zoo.cfg on all servers')];
 }
 

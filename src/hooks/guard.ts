@@ -372,7 +372,7 @@ export class Guard {
     }
     if (ended && outcome.provenDead) return await this.#withWorkloadsEnd(request.leadership, outcome);
     const error =
-      outcome.error ?? `${request.name}: processes of the leadership were killed but are still running`;
+      outcome.error ?? `${request.name}: processes of the leadership are still running after SIGKILL`;
     return {
       ...outcome,
       result: outcome.result === 'ok' ? 'failed' : outcome.result,

@@ -142,7 +142,7 @@ export class HookProcess {
 
   #failure(exit: Exit | null): string | null {
     const { name, program } = this.#spec;
-    if (exit === null) return `${name} was killed but is still running`;
+    if (exit === null) return `${name} is still running after SIGKILL`;
     const { code, signal, startError } = exit;
     if (startError !== null) return `${name}: ${startProblem(program, startError)}`;
     if (this.#stopped !== null) {

@@ -138,7 +138,7 @@ const brokenRequests: Readonly<Record<string, readonly [line: string, code: stri
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'TOO_LARGE',
-    'the request header is too large: at most 8 KiB are allowed',
+    'the request header is too large: at most 8 KiB is allowed',
   ],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'TIMEOUT', 'timed out while receiving the request'],
 };

@@ -39,7 +39,8 @@ export function addPage(app: App, groups: Groups): void {
     ...unread,
     methods: reading,
     path: '/',
-    summary: 'the status page of the group; without ?root, if the agent is in several groups, links to each',
+    summary:
+      'the status page of the group; if the agent is in several groups and ?root is missing, links to their pages',
     tags: ['group'],
     query: tolerantRootQuery,
     responses: { 200: { description: 'HTML', content: { 'text/html': z.string() } } },

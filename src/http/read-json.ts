@@ -36,7 +36,7 @@ async function readText(request: IncomingMessage): Promise<string> {
 
 /** The connection is closed, because the rest of the body is not read. */
 function tooLarge(): Denial {
-  return new Denial(413, 'TOO_LARGE', 'the request body is too large: at most 16 KiB are allowed', {
+  return new Denial(413, 'TOO_LARGE', 'the request body is too large: at most 16 KiB is allowed', {
     headers: { connection: 'close' },
   });
 }

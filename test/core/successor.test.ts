@@ -244,12 +244,12 @@ describe('nobody is published as the successor', () => {
     const bench = led(['a1', 'b1', 'b2']);
     const override = { priority: 300, until: '2026-01-01T10:00:00.000Z', ...byHand };
     bench.configure({ sites: { a: { priority: 400 }, b: { priority: 50, override } }, failback: 'manual' });
-    expect(why(bench)).toBe('a time limit lies ahead, which may change the choice');
+    expect(why(bench)).toBe('the choice may change when a time limit expires');
   });
 
   it('if the next node prepares before it claims', () => {
     const bench = led(['a1', 'b1']);
     bench.updateRegistration('b1', { prepares: true });
-    expect(why(bench)).toBe('b1 runs onPrepare before the leader releases');
+    expect(why(bench)).toBe('b1 runs onPrepare before the leader starts its release');
   });
 });

@@ -12,7 +12,7 @@ it.each([
   scenarioOf('first-3', { faults: ['expire'] }),
   scenarioOf('switchover-2', { setting: { shortSessions: true }, faults: ['crash', 'expire'] }),
   scenarioOf('back-2', { setting: { shortSessions: true }, faults: ['takeover-fails'] }),
-])('what is left out of $name, with faults $faults, shows nowhere', (scenario) => {
+])('what is left out of $name, with faults $faults, never shows up anywhere', (scenario) => {
   const reduced = seenIn(explorationOf(scenario));
   const full = seenIn(explorationOf(scenario, { withoutReduction: true }));
   expect(reduced.states).toBeLessThan(full.states);

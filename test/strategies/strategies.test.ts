@@ -131,7 +131,7 @@ describe('preference-list', () => {
     const ranking = rank('preference-list', nodes, { options: { order: ['b2', 'gone', 'a2'] } });
     expect(order(ranking)).toBe('b2 a2 a1 b1');
     expect(grades(ranking)).toBe('0 1 2 2');
-    expect(ranking[1]?.reason).toBe('number 3 of the preference list');
+    expect(ranking[1]?.reason).toBe('number 3 on the preference list');
   });
 
   it.each([

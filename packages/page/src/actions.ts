@@ -77,7 +77,7 @@ export function formOf(action: Action): Form {
     case 'priority':
       return form(
         `Priority of site ${action.site}`,
-        'Overrides the site’s priority for some time. With priority 0, no node of the site leads.',
+        'Overrides the site’s priority, for a limited time or until the site is reset. With priority 0, no node of the site leads.',
         'Set the priority',
         ['priority', 'length'],
       );

@@ -211,8 +211,8 @@ function Legend() {
         <span class="key key-takeover">takeover</span>
       </p>
       <p class="legend">
-        Phases count from the decision. The old leader leads until its release begins, so they can add up to
-        more than the time without a leader.
+        Phases are timed from the decision. The old leader leads until its release begins, so the phases can
+        add up to more than the time without a leader.
       </p>
     </>
   );

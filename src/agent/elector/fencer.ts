@@ -80,7 +80,7 @@ export class Fencer {
     const log = this.#options.log.child({ ...about, target: fence.node });
     log.warn(`fencing ${fence.node}, which still owns leader/current`);
     const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
-    const reason = `${fence.node} did not release in time: ${about.reason}`;
+    const reason = `${fence.node} did not release leadership in time: ${about.reason}`;
     const run = workload.run(
       hookContext(
         { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },

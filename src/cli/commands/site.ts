@@ -57,9 +57,9 @@ export function addSite(program: Command): void {
     });
   changeOptions(
     unknownOption(site.command('priority'))
-      .summary('override a site’s priority, for a time or until it is reset')
+      .summary('override a site’s priority, for a limited time or until it is reset')
       .description(
-        'override a site’s priority, for a time or until petrel site reset; nodes of a site with priority 0 never lead. When a temporary override ends, what was in force before it applies again',
+        'override a site’s priority, for a limited time or until petrel site reset; nodes of a site with priority 0 never lead. When a temporary override ends, the previous priority or override applies again',
       )
       .argument('<site>', 'site name', name)
       .argument('<n>', 'priority, 0 to 1000000; higher is better', wholeNumber(0, 1_000_000))

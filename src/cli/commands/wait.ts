@@ -21,7 +21,7 @@ export function addWait(program: Command): void {
     )
     .requiredOption(
       '--term <n>',
-      'term to wait for: petrel list shows the current one, and each change its own',
+      'term to wait for, as shown by petrel list or by the command that started the transition',
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     )
     .addOption(slotOption('slot of the term, in a group with several leaders (default: 1)'))

@@ -165,7 +165,7 @@ function ofDeparture(variant: Variant, given: Conditions): Expectation[] {
   if (loss > 0 && !correlated) return [ofUncorrelatedDeparture(variant, given, isSaid ? given.byes : 0)];
   const value = isSaid ? byeMs(variant, given) : reestablishMs(variant, given);
   const source =
-    loss === 0 ? '2Δ + E[ts]' : '2Δ + E[ts] + TA·l/(1−l); after l^b of the departures as without Bye';
+    loss === 0 ? '2Δ + E[ts]' : '2Δ + E[ts] + TA·l/(1−l); for l^b of the departures, the same as without Bye';
   return [{ measure: 'time', value, kind: 'mean', source: isSaid ? source : 'TL + 2Δ − E[td] + E[ts]' }];
 }
 
@@ -175,7 +175,7 @@ function ofUncorrelatedDeparture({ waits }: Variant, given: Conditions, byes: nu
     measure: 'time',
     value,
     kind: 'mean',
-    source: 'all have given up, and have heard the next leader',
+    source: 'all have given up and heard from the next leader',
   };
 }
 

@@ -134,7 +134,7 @@ function expect({ scenario, nodes: n, loss, noticedBy, delay, detectMs }: Condit
         kind: 'exact',
         source: 'N−2: the node with the second-highest id detects the crash',
       },
-      { measure: 'time', value: detectMs + step, kind: 'exact', source: 'one message time after detection' },
+      { measure: 'time', value: detectMs + step, kind: 'exact', source: 'one message delay after detection' },
     ];
   }
   if (noticedBy !== 'lowest' || n < 4) return [];
@@ -142,12 +142,12 @@ function expect({ scenario, nodes: n, loss, noticedBy, delay, detectMs }: Condit
     'N(N−1)/2 − 1: the node with the lowest id detects the crash; the literature also counts one message to the crashed node';
   return [
     { measure: 'election messages', value: mostElectionMessages(n), kind: 'exact', source },
-    { measure: 'time', value: detectMs + 5 * step, kind: 'at most', source: 'five message times' },
+    { measure: 'time', value: detectMs + 5 * step, kind: 'at most', source: 'five message delays' },
     {
       measure: 'time',
       value: detectMs + 4 * step,
       kind: 'exact',
-      source: 'four: a node sends OK and its own election messages together',
+      source: 'four message delays: a node sends OK and its own election messages together',
     },
   ];
 }

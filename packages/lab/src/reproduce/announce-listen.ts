@@ -115,7 +115,7 @@ export const rounds = planOf(100, [
     })),
   },
   {
-    title: 'Rounds until all have heard, loss 0.4',
+    title: 'Rounds until all have heard from the leader, loss 0.4',
     x: overNodes,
     y: { label: 'rounds' },
     curves: [
@@ -154,7 +154,7 @@ export const joiners = planOf(100, [
     }),
   ),
   {
-    title: 'A late joiner with the lowest number that asks, without loss',
+    title: 'A late joiner that has the lowest number and asks, without loss',
     x: overNodes,
     y: ms,
     curves: [
