@@ -63,7 +63,7 @@ const valueText = `Values in options and settings:
 
 const completionText = `Completion of commands, options, and the names of nodes, sites and groups. Names are read from the servers given on the command line.
 
-Load it in the start file of the shell:
+Load it in the startup file of the shell:
   bash  source <(petrel completion bash)
   zsh   source <(petrel completion zsh)
   fish  petrel completion fish | source

@@ -158,7 +158,7 @@ describe('an error', () => {
     [['list', '-w', '0'], "'0' is not valid for -w, --watch [seconds]: expected a number of seconds"],
     [['switchover', '--to', 'b1', '--to-site', 'b'], 'cannot be used with'],
     [['switchover', '--at', '2026-01-01T00:00:00'], 'expected a timestamp with time zone'],
-    [['wait'], 'missing option --term <n>: term to wait for: petrel list shows'],
+    [['wait'], 'missing option --term <n>: term to wait for, as shown by petrel list'],
     [['failover'], 'missing option --to <node>: node that takes over\nSee: petrel failover --help'],
     [['list', '-r', '/no/such/group'], 'there is no group at /no/such/group'],
     [['config', 'set', 'failback', 'manual', 'minLeadership'], 'minLeadership has no value'],

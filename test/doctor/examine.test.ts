@@ -150,7 +150,7 @@ describe('servers', () => {
     [
       'of two settings',
       [one, two, { ...three, timing: { ...timing, syncLimitTicks: 9 } }],
-      [/^warning timing: the servers have different/],
+      [/^warning timing: the servers differ in/],
     ],
   ])('%s', (_, servers, wanted) => {
     const lines = found({ servers });

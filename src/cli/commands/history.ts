@@ -42,7 +42,7 @@ export function addHistory(program: Command): void {
 Columns (RELEASE, CLAIM and TAKEOVER with -f wide):
   TERM      term; in a group with several leaders, SLOT:TERM
   RELEASE   time in the old leader’s release hook
-  CLAIM     time from the decision to the claim, without RELEASE
+  CLAIM     time from the decision to the claim, excluding RELEASE
   TAKEOVER  time from the claim to READY
   GAP       time without a leader: from the start of the release, or, after a crash, from the decision. After a crash the
             service is down for longer: up to one session timeout passes before the crash is detected.
