@@ -20,9 +20,10 @@ import {
   type Ineligible,
   type IneligibleReason,
   ineligibleReasonsOf,
+  ineligibleText,
   kindOfBackoff,
-  kindOfBusy,
   kindOfMalformed,
+  reasonsOf,
   stillOverridden,
 } from './constraint.js';
 import type { Elsewhere } from './elsewhere.js';
@@ -118,10 +119,6 @@ export function elect(input: ChoiceInput): Choice {
 /** Returns the choice to elect no node if the slot is being removed. Returns null if the slot is kept. */
 function retired({ elected, elsewhere: { retired: why } }: ChoiceInput): Outcome | null {
   return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
-}
-
-function reasonsOf(found: readonly IneligibleReason[]): string {
-  return found.map(({ reason }) => reason).join(', ');
 }
 
 function requested(all: Case): Outcome | null {
@@ -348,14 +345,9 @@ function nobodyEligible(all: Case): Outcome {
 }
 
 function nobodyText(ineligible: readonly Ineligible[]): string {
-  if (ineligible.length === 0) return 'no node is registered';
-  const busy = ineligible.filter(({ ineligibleReasons: found }) =>
-    found.some(({ kind }) => kind === kindOfBusy),
-  );
-  const others = ineligible.filter((one) => !busy.includes(one));
-  const reasons = others.map((one) => `${one.node}: ${reasonsOf(one.ineligibleReasons)}`);
-  const inOthers = busy.length === 0 ? [] : [`in other slots: ${busy.map(({ node }) => node).join(', ')}`];
-  return `no node is eligible: ${[...reasons, ...inOthers].join('; ')}`;
+  return ineligible.length === 0
+    ? 'no node is registered'
+    : `no node is eligible: ${ineligibleText(ineligible)}`;
 }
 
 function nobody(elected: Elected, reason: string): Outcome {

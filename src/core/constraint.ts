@@ -264,3 +264,19 @@ export function stillOverridden(
   const overridden = requested.overridden.filter((kind) => found.includes(kind));
   return overridden.length === requested.overridden.length ? requested : { ...requested, overridden };
 }
+
+/** Returns the reasons as one text, for display. */
+export function reasonsOf(found: readonly IneligibleReason[]): string {
+  return found.map(({ reason }) => reason).join(', ');
+}
+
+/** Returns the ineligible nodes with their reasons, for display. */
+export function ineligibleText(ineligible: readonly Ineligible[]): string {
+  const busy = ineligible.filter(({ ineligibleReasons: found }) =>
+    found.some(({ kind }) => kind === kindOfBusy),
+  );
+  const others = ineligible.filter((one) => !busy.includes(one));
+  const reasons = others.map((one) => `${one.node}: ${reasonsOf(one.ineligibleReasons)}`);
+  const inOthers = busy.length === 0 ? [] : [`in other slots: ${busy.map(({ node }) => node).join(', ')}`];
+  return [...reasons, ...inOthers].join('; ');
+}

@@ -13,7 +13,7 @@
 import { encodedText } from '../model/names.js';
 import { type Successor, successorSchema } from '../model/znodes.js';
 import { type Choice, elect } from './choice.js';
-import { judgeAll } from './constraint.js';
+import { ineligibleText, judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
 import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
 import { isFallback } from './effective-decision.js';
@@ -106,8 +106,10 @@ function isUndisturbed({ snapshot, elected, memory, failed }: JudgedElection, { 
  * have a seat, so nothing needs to be published until then.
  */
 function successorOf(seen: JudgedElection): Successor | null {
+  const never = whyNobody(seen);
+  if (never !== null) return nobody(never);
   const why = whyUndecided(seen);
-  if (why !== null) return nobody(why);
+  if (why !== null) return undecided(why);
   const members = seen.members.map((member) =>
     member.node === seen.elected.node && member.value !== null
       ? { ...member, value: { ...member.value, draining: true } }
@@ -115,13 +117,15 @@ function successorOf(seen: JudgedElection): Successor | null {
   );
   const leaving = { ...seen, members, judged: judgeAll(members, seen.constraints, seen.context) };
   const choice = elect(choiceInputOf(leaving));
+  if (choice.ranking.length === 0) return nobody(noneEligible(choice, seen.elected.node));
   const next = members.find(({ node }) => node === choice.node) ?? null;
   if (!choice.changes || choice.cause !== 'shutdown' || next === null || next.value === null)
-    return nobody(choice.reason);
+    return undecided(choice.reason);
   const { node, version, seatNames = [], value } = next;
   const [seat, ...others] = seatNames;
   if (seat === undefined) return null;
-  if (value.prepares === true) return nobody(`${node} runs onPrepare before the leader starts its release`);
+  if (value.prepares === true)
+    return undecided(`${node} runs onPrepare before the leader starts its release`);
   return {
     prepared: {
       decision: { ...nextDecision(leaving, choice), node, site: value.site },
@@ -130,12 +134,29 @@ function successorOf(seen: JudgedElection): Successor | null {
       nodeVersion: version,
       seats: [seat, ...others],
     },
+    nobody: false,
     reason: choice.ranking.find((ranked) => ranked.node === node)?.reason ?? choice.reason,
   };
 }
 
+function undecided(reason: string): Successor {
+  return { prepared: null, nobody: false, reason };
+}
+
 function nobody(reason: string): Successor {
-  return { prepared: null, reason };
+  return { prepared: null, nobody: true, reason };
+}
+
+/** Returns why no node can follow, whatever else the choice depends on. Returns null if a node may follow. */
+function whyNobody({ config, elected, members }: JudgedElection): string | null {
+  if (members.every(({ node }) => node === elected.node)) return 'no other node is registered';
+  if (config.paused === null || activeRequest(config, elected) !== null) return null;
+  return `paused by ${config.paused.by}: ${config.paused.reason}`;
+}
+
+function noneEligible({ ineligible }: Choice, leader: string | null): string {
+  // The leader is ineligible only because this choice assumes that it is leaving.
+  return `no other node is eligible: ${ineligibleText(ineligible.filter(({ node }) => node !== leader))}`;
 }
 
 /**
@@ -144,7 +165,6 @@ function nobody(reason: string): Successor {
  */
 function whyUndecided(seen: JudgedElection): string | null {
   const { config, elected, strategy, constraints, members } = seen;
-  if (config.paused !== null) return `paused by ${config.paused.by}: ${config.paused.reason}`;
   if (activeRequest(config, elected) !== null) return 'a switchover is requested';
   if (config.leaders > 1) return 'the group has several leaders';
   const isOwn = members.some(({ value }) => value !== null && Object.hasOwn(value.strategies, strategy.name));

@@ -6,11 +6,12 @@ import { readyNode } from '../model/snapshot.js';
 import type { GroupView } from './view.js';
 
 /**
- * The node, and the reason for the choice. The node is null if the elector will not decide until the leader
- * leaves. The whole value is null if nothing is published about the current leader.
+ * The node, and the reason for the choice. The node is null if no node can follow (`nobody`), or if the
+ * elector will not decide until the leader leaves. The whole value is null if nothing is published about the
+ * current leader.
  */
 export const successorListingSchema = z
-  .object({ node: nameSchema.nullable(), reason: z.string() })
+  .object({ node: nameSchema.nullable(), nobody: z.boolean(), reason: z.string() })
   .nullable();
 export type SuccessorListing = z.infer<typeof successorListingSchema>;
 
@@ -18,16 +19,17 @@ export function successorOf(view: GroupView): SuccessorListing {
   const published = view.successor?.value ?? null;
   const leader = readyNode(view.current, view.members);
   if (published === null || leader === null) return null;
-  const { prepared, reason } = published;
-  if (prepared === null) return { node: null, reason };
+  const { prepared, nobody, reason } = published;
+  if (prepared === null) return { node: null, nobody, reason };
   // The leader does not use a decision that the elector is about to replace.
-  return preparedDecision(view, leader) === null ? null : { node: prepared.decision.node, reason };
+  return preparedDecision(view, leader) === null ? null : { node: prepared.decision.node, nobody, reason };
 }
 
 export function successorText(
-  { node, reason }: NonNullable<SuccessorListing>,
+  { node, nobody, reason }: NonNullable<SuccessorListing>,
   leader: string | null,
 ): string {
-  const next = node === null ? 'the elector decides' : `${node} follows`;
+  const undecided = nobody ? 'no node can follow' : 'the elector decides';
+  const next = node === null ? undecided : `${node} follows`;
   return `If ${leader ?? 'the leader'} leaves, ${next}: ${reason}`;
 }

@@ -174,6 +174,8 @@ export type PreparedDecision = z.infer<typeof preparedSchema>;
 export const successorSchema = z.object({
   /** Null if no node may lead next without a new decision by the elector. */
   prepared: preparedSchema.nullable(),
+  /** Whether no node can follow. If this is false and nothing is prepared, the elector decides. */
+  nobody: z.boolean().default(false),
   /** Why the node of the prepared decision ranks first, or why no decision is prepared, for display. */
   reason: z.string(),
 });

@@ -544,7 +544,7 @@ describe('a leader that leaves, and whose successor is published', () => {
     seats: ['b1-0000000001'],
   };
   const ready = own({ status: 'READY' });
-  const successor = versioned({ prepared, reason: 'b1 is next' }, 7);
+  const successor = versioned({ prepared, nobody: false, reason: 'b1 is next' }, 7);
   const leaving = (stage: Stage, change: Partial<LeadershipInput> = {}) =>
     step({
       draining: true,
@@ -570,7 +570,7 @@ describe('a leader that leaves, and whose successor is published', () => {
     ['the successor is not known', { successor: undefined }],
     ['no successor is published', { successor: null }],
     ['the successor cannot be read', { successor: unreadable(7) }],
-    ['nobody is published', { successor: versioned({ prepared: null, reason: 'paused' }, 7) }],
+    ['nobody is published', { successor: versioned({ prepared: null, nobody: true, reason: 'paused' }, 7) }],
     ['the decision was revised', { elected: versioned(mine, version + 1) }],
     ['the decision was lost and made again', { elected: versioned({ ...mine, term: term + 1 }, version) }],
     ['the configuration has changed', { config: versioned(config(), 2) }],

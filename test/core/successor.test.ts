@@ -46,6 +46,7 @@ describe('the successor', () => {
         nodeVersion: 1,
         seats: ['a2-0000000002'],
       },
+      nobody: false,
     });
   });
 
@@ -67,9 +68,7 @@ describe('the successor', () => {
     expect(bench.advance(24 * 3_600_000)).toEqual([]);
     bench.updateRegistration('b1', unhealthy);
     expect(bench.settle().map(({ do: verb }) => verb)).toEqual(['publish-successor']);
-    expect(published(bench)?.reason).toBe(
-      'no node is eligible: a1: it is shutting down; b1: it is unhealthy: disk full',
-    );
+    expect(published(bench)?.reason).toBe('no other node is eligible: b1: it is unhealthy: disk full');
   });
 
   it('names the versions that are current when it is published', () => {
@@ -162,18 +161,42 @@ describe('the successor', () => {
   });
 });
 
-describe('nobody is published as the successor', () => {
+describe('the elector publishes that no node can follow', () => {
   const why = (bench: Bench) => {
     const found = published(bench);
-    expect(found?.prepared).toBeNull();
+    expect(found).toMatchObject({ prepared: null, nobody: true });
     return found?.reason;
   };
+
+  it('if no other node is registered, whatever else the choice depends on', () => {
+    const bench = led(['a1']);
+    expect(why(bench)).toBe('no other node is registered');
+    bench.configure({ sites, failback: 'manual', paused: byHand });
+    expect(why(bench)).toBe('no other node is registered');
+  });
+
+  it('if no other node is eligible', () => {
+    const bench = led(['a1', 'b1', 'b2']);
+    bench.updateRegistration('b1', unhealthy);
+    bench.updateRegistration('b2', { draining: true });
+    expect(why(bench)).toBe(
+      'no other node is eligible: b1: it is unhealthy: disk full; b2: it is shutting down',
+    );
+  });
 
   it('while the group is paused', () => {
     const bench = led(['a1', 'b1']);
     bench.configure({ sites, failback: 'manual', paused: byHand });
     expect(why(bench)).toBe('paused by ops: maintenance');
   });
+});
+
+describe('the elector publishes only why it will decide when the leader leaves', () => {
+  const why = (bench: Bench) => {
+    const found = published(bench);
+    expect(found).toMatchObject({ prepared: null, nobody: false });
+    return found?.reason;
+  };
 
   it('while a switchover is requested', () => {
     const bench = led(['a1', 'b1']);
@@ -185,14 +208,14 @@ describe('nobody is published as the successor', () => {
     };
     bench.configure({ sites, failback: 'manual', switchover: { ...switchover, force: false } });
     expect(why(bench)).toBe('a switchover is requested');
+    // The request is carried out even while the group is paused.
+    const requested = { ...switchover, force: false };
+    bench.configure({ sites, failback: 'manual', switchover: requested, paused: byHand });
+    expect(why(bench)).toBe('a switchover is requested');
     // A request stays in the configuration when it has been carried out.
     const spent = { ...switchover, notBefore: null, replacesTerm: 0, force: false };
     bench.configure({ sites, failback: 'manual', switchover: spent });
     expect(published(bench)?.prepared?.decision.node).toBe('b1');
-  });
-
-  it('if no other node is eligible', () => {
-    expect(why(led(['a1']))).toBe('no node is eligible: a1: it is shutting down');
   });
 
   it('if the group has several leaders, or depends on another group', () => {
@@ -235,7 +258,11 @@ describe('nobody is published as the successor', () => {
     });
     expect(round.actions).toMatchObject([
       {
-        successor: { prepared: null, reason: 'a constraint judges the nodes again at each change of leader' },
+        successor: {
+          prepared: null,
+          nobody: false,
+          reason: 'a constraint judges the nodes again at each change of leader',
+        },
       },
     ]);
   });

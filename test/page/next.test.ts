@@ -43,15 +43,23 @@ describe('the next leader', () => {
   });
 
   it('is the published successor, with its reason', () => {
-    const successor = { node: 'b1', reason: 'site b has priority 50' };
+    const successor = { node: 'b1', nobody: false, reason: 'site b has priority 50' };
     expect(nextOf(explanation, { leader: leader(), successor })).toMatchObject({
       headline: 'If a1 leaves, b1 follows',
       reason: 'site b has priority 50',
     });
   });
 
+  it('is no node if the elector has published that no node can follow', () => {
+    const successor = { node: null, nobody: true, reason: 'no other node is registered' };
+    expect(nextOf(explanation, { leader: leader(), successor })).toMatchObject({
+      headline: 'If a1 leaves, no node can follow',
+      reason: 'no other node is registered',
+    });
+  });
+
   it('is another node if the leader fails, where a rule says so', () => {
-    const successor = { node: 'a2', reason: 'site a has priority 100' };
+    const successor = { node: 'a2', nobody: false, reason: 'site a has priority 100' };
     expect(nextOf(explanation, { leader: leader(), successor })).toMatchObject({
       headline: 'If a1 leaves, a2 follows',
       reason: 'site a has priority 100; if a1 fails, b1 follows',
@@ -59,8 +67,14 @@ describe('the next leader', () => {
   });
 
   it('is a supposition while the elector has published no node, or only for an earlier leader', () => {
-    const undecided = { leader: leader(), successor: { node: null, reason: 'scores may change' } };
-    const earlier = { leader: leader({ node: 'a2' }), successor: { node: 'b2', reason: 'any' } };
+    const undecided = {
+      leader: leader(),
+      successor: { node: null, nobody: false, reason: 'scores may change' },
+    };
+    const earlier = {
+      leader: leader({ node: 'a2' }),
+      successor: { node: 'b2', nobody: false, reason: 'any' },
+    };
     for (const published of [undecided, earlier])
       expect(nextOf(explanation, published).headline).toBe('If a1 left now, b1 would follow');
   });

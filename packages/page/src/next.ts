@@ -77,6 +77,9 @@ function followsText(
   // While the group is paused, the choice is the leader itself, even though the leader is assumed to be gone.
   const chosen = choice.node === leader ? null : choice.node;
   const successor = published?.leader?.node === leader ? published.successor : null;
+  if (successor?.nobody === true) {
+    return { headline: `If ${leader} leaves, no node can follow`, reason: successor.reason };
+  }
   if (successor?.node == null) {
     // The reason for the choice begins with the statement that the leader is no longer registered. Here, that
     // is only an assumption.

@@ -119,7 +119,7 @@ export const statusShape = z.object({
   leaders: z.array(slot),
   switchover: orNull(switchover),
   preferred: orNull(preferred),
-  successor: orNull(z.object({ node: orNull(text), reason: text })),
+  successor: orNull(z.object({ node: orNull(text), nobody: z.boolean(), reason: text })),
   sites: z.array(site),
   nodes: z.array(node),
   problems: z.array(z.object({ path: text, node: orNull(text), problem: text })),
