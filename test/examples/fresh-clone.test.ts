@@ -290,6 +290,8 @@ class Shell {
       const isOver = () => {
         if (!isConfirmed && text().endsWith('[y/N] ')) {
           isConfirmed = true;
+          // The answer erases the question.
+          printed.push(text());
           this.terminal.press('y\n');
         }
         return text().includes('\n') && isAtPrompt(text());
@@ -322,7 +324,7 @@ describe.skipIf(!hasRooms)('the tutorial', () => {
       });
 
     for (const shell of [first, second]) await shell.do(prepare);
-    expect(await second.do(version)).toMatch(/^\d+\.\d+\.\d+$/m);
+    expect(await first.do(version)).toMatch(/^\d+\.\d+\.\d+$/m);
     for (const [command, expected] of [
       [zooKeeper, 'Development ZooKeeper listening on 127.0.0.1:2181'],
       [a1, 'a1 serves'],
@@ -333,18 +335,23 @@ describe.skipIf(!hasRooms)('the tutorial', () => {
     firstTerminal.press(`${b1}\n`);
     await printsAtLast('petrel list', /^b1 .*STANDBY/m);
     expect(await second.do(look)).toMatch(/^Hello from a1, token \d+.*^a1 [^\n]*READY/ms);
-    expect(await second.do(maintain)).toMatch(/b1 is the leader: term 2 is READY/);
+    expect(await second.do(maintain)).toMatch(/proceed\? \[y\/N\] .*b1 is the leader: term 2 is READY/s);
     await printsAtLast(useIt, /^Hello from b1/m);
     expect(await second.do(back)).toMatch(/a1 is the leader: term 3 is READY/);
     await second.do(killIt);
     await printsAtLast(useIt, /^Hello from b1/m);
     expect(firstTerminal.output).toContain('the agent was killed by SIGKILL');
-    await printsAtLast(history, / 4 .*READY \(failure\)/);
+    await printsAtLast(history, / 4 .*READY \(failure\).*≥: the time to notice the loss is not included/s);
+    const state = join(dir, 'state/petrel/hello');
+    expect(existsSync(state)).toBe(true);
+    // A reader may paste all lines at once.
     firstTerminal.press(`${end}\nexit\n`);
     secondTerminal.press('exit\n');
     await Promise.all([firstTerminal.exited, secondTerminal.exited]);
     await expectNothingLeft();
+    expect(firstTerminal.output).toMatch(/\[2\]. +Exit 143 .*\[3\]. +Done /s);
     expect(existsSync(join(clone, 'hello.mjs'))).toBe(false);
+    expect(existsSync(state)).toBe(false);
   });
 });
 
