@@ -56,12 +56,13 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
 }
 
 /**
- * Whether the group is proven dead. A scan may miss the child of a process that forks and then exits. Killed
- * processes cannot fork, so the scan after the kill misses nothing.
+ * Whether the group is proven dead. A scan may miss a process whose parent forks it and exits during the scan.
+ * The next scan finds that process. A process that two scans missed is killed: killed processes no longer
+ * fork, so the last scan misses none.
  */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
-  if (processes.groupIsAlive(pgid)) return false;
+  if (processes.groupIsAlive(pgid) || processes.groupIsAlive(pgid)) return false;
   processes.signalGroup(pgid, 'SIGKILL');
   return !processes.groupIsAlive(pgid);
 }

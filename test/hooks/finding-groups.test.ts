@@ -54,14 +54,29 @@ describe('process groups found by what is in their environment', () => {
   });
 });
 
-it('is soon proven dead if nobody reaps its zombies', async () => {
-  const clock = waitedClock();
-  const processes = {
-    ...machine.processes,
-    signalGroup: () => {},
-    groupExists: () => true,
-    groupIsAlive: () => false,
-  };
-  expect(await endGroup({ clock, processes }, 1, () => 60_000)).toBe(true);
-  expect(clock.monotonicMs()).toBeLessThan(10);
+describe('a process group whose zombies nobody reaps', () => {
+  /** A group of which scans find a living process as `alive` says, and then none. */
+  function machineWith(alive: boolean[]) {
+    const signals: string[] = [];
+    const clock = waitedClock();
+    const processes = {
+      ...machine.processes,
+      signalGroup: (_: number, signal: string) => signals.push(`${signal} at ${clock.monotonicMs()}`),
+      groupExists: () => true,
+      groupIsAlive: () => alive.shift() ?? false,
+    };
+    return { clock, processes, signals };
+  }
+
+  it('is soon proven dead', async () => {
+    const { clock, processes } = machineWith([]);
+    expect(await endGroup({ clock, processes }, 1, () => 60_000)).toBe(true);
+    expect(clock.monotonicMs()).toBeLessThan(10);
+  });
+
+  it('is not killed because of a process that one scan missed', async () => {
+    const { clock, processes, signals } = machineWith([false, true, true, false, true]);
+    expect(await endGroup({ clock, processes }, 1, () => 60_000)).toBe(true);
+    expect(signals).toEqual(['SIGTERM at 0', 'SIGCONT at 0', 'SIGKILL at 62']);
+  });
 });
