@@ -69,8 +69,8 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
 /**
  * Returns everything that the successor is based on, as values that are compared by identity. Every value is
  * immutable. If a value is replaced by an equal copy, the only effect is one more search. A change is never
- * missed. The time matters only while a time limit lies ahead. Otherwise, it affects only which failures are
- * remembered.
+ * missed. The time matters only while a time limit has yet to expire. Otherwise, it affects only which
+ * failures are remembered.
  */
 function restsOnIn(seen: JudgedElection): unknown[] {
   const { self, snapshot, config, strategy, constraints, members, previous, context, elsewhere } = seen;

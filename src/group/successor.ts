@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { preparedDecision } from '../core/prepared-decision.js';
 import { nameSchema } from '../model/names.js';
+import { slotStates } from '../model/slots.js';
 import { readyNode } from '../model/snapshot.js';
 import type { GroupView } from './view.js';
 
@@ -19,6 +20,8 @@ export function successorOf(view: GroupView): SuccessorListing {
   const published = view.successor?.value ?? null;
   const leader = readyNode(view.current, view.members);
   if (published === null || leader === null) return null;
+  // Nothing is published any more once the group has several slots. The znode remains.
+  if (slotStates(view).length > 1) return null;
   const { prepared, nobody, reason } = published;
   if (prepared === null) return { node: null, nobody, reason };
   // The leader does not use a decision that the elector is about to replace.

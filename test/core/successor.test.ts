@@ -267,7 +267,7 @@ describe('the elector publishes only why it will decide when the leader leaves',
     ]);
   });
 
-  it('while a time limit lies ahead', () => {
+  it('while a time limit has yet to expire', () => {
     const bench = led(['a1', 'b1', 'b2']);
     const override = { priority: 300, until: '2026-01-01T10:00:00.000Z', ...byHand };
     bench.configure({ sites: { a: { priority: 400 }, b: { priority: 50, override } }, failback: 'manual' });

@@ -23,6 +23,19 @@ function nodeOf(list: Listing, id: string): Listing['nodes'][number] {
 }
 
 describe('the listing', () => {
+  it('shows the published successor only while the group has a single slot', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.lead('a1', 3);
+    const published = { prepared: null, nobody: true, reason: 'no other node is registered' };
+    await group.store.create(group.paths.successor, Buffer.from(JSON.stringify(published)), 'persistent');
+    const shown = { node: null, nobody: true, reason: published.reason };
+    expect((await listOf(group)).successor).toEqual(shown);
+    await group.elect({}, 2);
+    await group.elect({ node: 'a1', site: 'a', term: 3, slots: 2 });
+    expect((await listOf(group)).successor).toBeNull();
+  });
+
   it('has the shape that scripts rely on', async () => {
     await using group = await newGroup();
     await group.node('a1');
