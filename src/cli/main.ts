@@ -17,7 +17,6 @@ process.on('SIGUSR2', () => {});
 if (hasGuardian()) process.on('SIGHUP', () => {});
 
 async function beGuardian(): Promise<void> {
-  compileEarly();
   const { runGuardian } = await import('../guardian/program.js');
   // A guardian is almost idle. It uses several megabytes less memory without the optimizing compilers. Set
   // the flags only after everything is loaded, because the precompiled code of Node.js is not valid with
@@ -26,17 +25,7 @@ async function beGuardian(): Promise<void> {
   process.exit(await runGuardian(fileURLToPath(import.meta.url), args));
 }
 
-/**
- * Compiles all code when it is loaded, and keeps the compiled code. By default, V8 compiles a function when
- * it is first called, and discards the code of rarely called functions. The functions of a handover are
- * called rarely. Compiling them during a handover would take longer than all its other steps.
- */
-function compileEarly(): void {
-  for (const flag of ['--no-lazy', '--no-flush-bytecode']) v8.setFlagsFromString(flag);
-}
-
 async function beCommandLine(): Promise<void> {
-  if (isGuarded(args)) compileEarly();
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;

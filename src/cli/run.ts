@@ -2,8 +2,9 @@
 import { CommanderError } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../exit-code.js';
+import { compiledEarly } from './early-code.js';
 import { exitCodeOf, isForeseen, reportError } from './errors.js';
-import { asksForVersion, commandOf } from './guarded.js';
+import { asksForVersion, commandOf, isGuarded } from './guarded.js';
 import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';
 import { inPlainWords, unlessUnknown } from './usage-errors.js';
@@ -25,7 +26,8 @@ export interface CommandLineEnd {
  */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   outliveOutput();
-  const program = await createProgram(asksForVersion(args) ? null : commandOf(args));
+  const load = () => createProgram(asksForVersion(args) ? null : commandOf(args));
+  const program = await (isGuarded(args) ? compiledEarly(load) : load());
   try {
     await program.parseAsync(unlessUnknown(program, args), { from: 'user' });
     return asMeant(Number(process.exitCode ?? (await codeOfPrinting())));
