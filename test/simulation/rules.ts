@@ -394,7 +394,7 @@ export class Rules implements Court {
       if (node != null) known.add(node);
     }
     const next = is.successor?.content.prepared?.decision.node;
-    if (next != null) this.#candidates.get(this.slot)?.add(next);
+    if (next != null && is.successor !== was.successor) this.#candidates.get(this.slot)?.add(next);
   }
 
   committed(commit: Commit): void {
@@ -403,7 +403,7 @@ export class Rules implements Court {
     if (transaction.kind === 'write' && changes.length === 0) return;
     const { nowMs } = this.world;
     if (transaction.kind === 'write') this.#readWall(transaction.wallMs - nowMs);
-    this.#former.set(transaction, this.#watchesLeft());
+    const left = this.#watchesLeft();
     const was = this.#ledger.picture;
     this.#ledger.take(commit, nowMs);
     const here = {
@@ -415,6 +415,8 @@ export class Rules implements Court {
       isByHand: transaction.kind === 'write' && this.#isByHand(transaction.session),
       nowMs,
     };
+    // A former candidate has left no other watch than that on the claim.
+    this.#former.set(transaction, isClaimDeleted(here) ? left : { ...left, candidates: new Set() });
     const step: Step = { ...here, views: this.#views(here) };
     this.#remember({ picture: step.is, zxid: commit.truth.lastZxid, sinceMs: nowMs });
     const [elector] = step.is.seats;
@@ -424,6 +426,11 @@ export class Rules implements Court {
     this.#noteCandidates(step);
     for (const rule of [...this.#rules, ...this.#otherRules]) rule(step);
   }
+}
+
+/** Whether the commit has deleted the claim of a slot. */
+function isClaimDeleted({ was, is }: Pick<Step, 'was' | 'is'>): boolean {
+  return slotsIn(was).some(({ slot, claim }) => claim !== null && inSlot(is, slot).claim?.id !== claim.id);
 }
 
 /** Whether the decisions of all slots are the same in both pictures. */
