@@ -342,6 +342,7 @@ describe.skipIf(!hasRooms)('the tutorial', () => {
     await printsAtLast(useIt, /^Hello from b1/m);
     expect(firstTerminal.output).toContain('the agent was killed by SIGKILL');
     await printsAtLast(history, / 4 .*READY \(failure\).*≥: the time to notice the loss is not included/s);
+    await printsAtLast('petrel list', /^a1 .*STANDBY/m);
     const state = join(dir, 'state/petrel/hello');
     expect(existsSync(state)).toBe(true);
     // A reader may paste all lines at once.
