@@ -138,7 +138,7 @@ export interface NodeFacts {
   /** Configured address of the HTTP server. Null if HTTP is off or any free port may be used. */
   readonly listen: ListenFacts | null;
   readonly system: SystemFacts;
-  readonly transports: WireFacts;
+  readonly transports: TransportFacts;
   readonly certificates: readonly CertificateFacts[];
   /** The fencing tokens that the agent remembers. Null if it remembers none. */
   readonly seenTokens: SeenTokens | Problem | null;
@@ -172,7 +172,7 @@ export interface ListenOwner {
   readonly peer: string | null;
 }
 
-export interface WireFacts {
+export interface TransportFacts {
   /**
    * True if credentials are set, a server is on another machine, and TLS is off. The password is then sent
    * unencrypted.

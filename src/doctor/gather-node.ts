@@ -19,7 +19,7 @@ import type { Clock } from '../ports/clock.js';
 import { scoreCommands } from '../scores/source.js';
 import { version } from '../version.js';
 import { parseConnectionString } from '../zookeeper/index.js';
-import type { CertificateFacts, NodeFacts, SecretFile, WireFacts } from './facts.js';
+import type { CertificateFacts, NodeFacts, SecretFile, TransportFacts } from './facts.js';
 import { listenFacts } from './listening.js';
 
 export interface NodeOptions {
@@ -138,7 +138,7 @@ function hasShell(): boolean {
   }
 }
 
-function transportsOf(settings: AgentSettings): WireFacts {
+function transportsOf(settings: AgentSettings): TransportFacts {
   const { httpListen, httpToken, httpTokenFile, httpTlsCert, auth, authFile, tlsCa, tlsCert, tlsServername } =
     settings;
   const listen = parseListen(httpListen);

@@ -56,9 +56,9 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
 }
 
 /**
- * Whether the group is proven dead. A scan may miss a process whose parent forks it and exits during the scan.
- * The next scan finds that process. A process that two scans missed is killed: killed processes no longer
- * fork, so the last scan misses none.
+ * Whether the group is proven dead. A scan may miss a process whose parent forks it and then exits. The next
+ * scan finds it. If two scans find nothing, whatever they missed is killed. Killed processes cannot fork, so
+ * the scan after the kill misses nothing.
  */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
