@@ -79,7 +79,7 @@ export class HeldSession {
   #mostMs: number;
   #failures = 0;
   #ending = false;
-  #trouble: string | null = null;
+  #lastProblem: string | null = null;
 
   /** Attaches to the session immediately, and holds it until it ends. */
   constructor(options: HeldSessionOptions) {
@@ -103,8 +103,8 @@ export class HeldSession {
   }
 
   /** Reason why the last attempt to reach a server failed. Null if it did not fail. */
-  get trouble(): string | null {
-    return this.#trouble;
+  get lastProblem(): string | null {
+    return this.#lastProblem;
   }
 
   /** Closes the session as soon as a server can be reached. Never rejects. */
@@ -178,7 +178,7 @@ export class HeldSession {
       this.#mostMs = Math.max(this.#mostMs, timeoutMs);
       attempt.attached = true;
       this.#failures = 0;
-      this.#trouble = null;
+      this.#lastProblem = null;
       const { auth } = this.#options.session;
       if (auth !== null) attempt.wire.write(authRequest(auth));
       if (this.#ending) attempt.wire.write(closeRequest);
@@ -206,7 +206,7 @@ export class HeldSession {
 
   #lost(why: string, attempt: Attempt | null = null): void {
     if (this.#stopped.signal.aborted || attempt !== this.#attempt) return;
-    this.#trouble = why;
+    this.#lastProblem = why;
     attempt?.wire.destroy();
     this.#attempt = null;
     const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures, maxPauseMs);

@@ -102,6 +102,6 @@ export class Report {
 function meanwhile(held: HeldSession | null): string {
   if (held === null) return 'the guardian will not start a new agent until the workload is dead';
   if (held.isOver) return 'the session of the agent has expired: another node may already lead';
-  const trouble = held.trouble === null ? '' : ` (${held.trouble})`;
-  return `the guardian keeps the session alive until the workload is dead, so that no other node leads${trouble}`;
+  const problem = held.lastProblem === null ? '' : ` (${held.lastProblem})`;
+  return `the guardian keeps the session alive until the workload is dead, so that no other node leads${problem}`;
 }

@@ -18,13 +18,13 @@ import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import { Directory } from './directory.js';
 import { type Endpoint, endpointText } from './endpoint.js';
+import { LogThrottle } from './log-throttle.js';
 import { type Packet, PacketCoder, type Tag, tagOf } from './packet.js';
 import { Peer } from './peer.js';
 import { mostMissed } from './round-trips.js';
 import { StallDetector } from './stall-detector.js';
 import type { Address, TransportName } from './transport.js';
 import { openTransports, type Transports } from './transports.js';
-import { Troubles } from './troubles.js';
 
 export interface ProbeSettings {
   readonly listen: Endpoint;
@@ -67,17 +67,17 @@ export class Prober {
   readonly address: ProbeAddress;
   readonly #options: ProberOptions;
   readonly #transports: Transports;
-  readonly #troubles: Troubles;
+  readonly #throttle: LogThrottle;
   readonly #coder: PacketCoder;
   readonly #stallDetector: StallDetector;
   readonly #peers = new Map<Tag, Probed>();
   #surroundings: SlotsInput | null = null;
   #directory: Directory | null = null;
 
-  private constructor(options: ProberOptions, transports: Transports, troubles: Troubles) {
+  private constructor(options: ProberOptions, transports: Transports, throttle: LogThrottle) {
     this.#options = options;
     this.#transports = transports;
-    this.#troubles = troubles;
+    this.#throttle = throttle;
     this.#coder = new PacketCoder(options);
     this.#stallDetector = new StallDetector(options.clock);
     this.address = addressOf(options, transports.port);
@@ -89,13 +89,13 @@ export class Prober {
    */
   static async open(options: ProberOptions): Promise<Prober> {
     const { listen, protocol, log } = options;
-    const troubles = new Troubles(log);
+    const throttle = new LogThrottle(log);
     let prober: Prober | null = null;
     const transports = await openTransports(listen, protocol, {
       onPacket: (bytes, transport, reply) => (prober === null ? null : prober.#take(bytes, transport, reply)),
-      onTrouble: (to, error) => troubles.met(to, error),
+      onSendError: (to, error) => throttle.sendFailed(to, error),
     });
-    prober = new Prober(options, transports, troubles);
+    prober = new Prober(options, transports, throttle);
     const at = endpointText({ host: listen.host, port: transports.port });
     log.info(
       { probe: prober.address },
@@ -187,7 +187,7 @@ export class Prober {
       intervalMs,
       probe: (transport, to, tag, number) => this.#probe(transport, to, tag, number),
       now: () => clock.monotonicMs(),
-      unresolved: (error) => this.#troubles.met(address, error),
+      unresolved: (error) => this.#throttle.sendFailed(address, error),
     });
     const next = (inMs: number) =>
       clock.timer(inMs, () => {
@@ -200,7 +200,7 @@ export class Prober {
     this.#peers.set(peer.tag, { peer, stop: () => cancel() });
     if (!peer.speaks) {
       const { protocol } = this.#options;
-      this.#troubles.once(
+      this.#throttle.once(
         node,
         `${node} is not probed: it supports only ${address.protocol}, and this node uses ${protocol}`,
       );
@@ -223,7 +223,7 @@ export class Prober {
     if (packet === null || peer === undefined) return null;
     if (!this.#coder.isGenuine(bytes)) {
       const text = `probes that claim to be from ${peer.node} use a different secret: set the same probe.secret on all nodes`;
-      this.#troubles.once(peer.node, text);
+      this.#throttle.once(peer.node, text);
       return null;
     }
     if (packet.kind === 'question') this.#answer(peer, packet, transport, reply);
@@ -252,8 +252,8 @@ export class Prober {
     const wasSilent = peer.missed >= reportedMisses;
     peer.answered(packet, transport, this.#stallDetector.isSteady, atMs);
     if (peer.missed >= reportedMisses || !wasSilent) return;
-    this.#troubles.over(peer.node);
-    if (peer.resolved !== null) this.#troubles.over(endpointText(peer.resolved));
+    this.#throttle.reset(peer.node);
+    if (peer.resolved !== null) this.#throttle.reset(endpointText(peer.resolved));
     this.#options.log.info(`${peer.node} answers probes again`);
   }
 
@@ -261,7 +261,7 @@ export class Prober {
     if (!peer.speaks || peer.missed < reportedMisses) return;
     const { protocol } = peer.address;
     const right = `check that firewalls allow ${protocol === 'auto' ? 'UDP or TCP' : protocol.toUpperCase()} and that both nodes have the same probe.secret`;
-    this.#troubles.once(
+    this.#throttle.once(
       peer.node,
       `${peer.node} does not answer probes at ${endpointText(peer.address)}: ${right}`,
     );

@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Endpoint, endpointText } from './endpoint.js';
 import { packetBytes, type Tag } from './packet.js';
-import type { Address, OnPacket, OnTrouble, Transport } from './transport.js';
+import type { Address, OnPacket, OnSendError, Transport } from './transport.js';
 
 const connectMs = 3_000;
 /**
@@ -24,20 +24,24 @@ const mostStrangers = 64;
 const mostOfOnePeer = 4;
 
 /** Opens the transport. Rejects if it cannot listen on the address. */
-export async function openTcp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<TcpTransport> {
+export async function openTcp(
+  at: Endpoint,
+  onPacket: OnPacket,
+  onSendError: OnSendError,
+): Promise<TcpTransport> {
   const { address } = await lookup(at.host);
   const server = createServer({ noDelay: true });
   const listening = once(server, 'listening');
   server.listen({ host: address, port: at.port, exclusive: true });
   await listening;
-  return new TcpTransport(server, onPacket, onTrouble);
+  return new TcpTransport(server, onPacket, onSendError);
 }
 
 export class TcpTransport implements Transport {
   readonly port: number;
   readonly #server: Server;
   readonly #onPacket: OnPacket;
-  readonly #onTrouble: OnTrouble;
+  readonly #onSendError: OnSendError;
   /**
    * Incoming connections, oldest first, each with its proven peer. The peer is null until a packet proves its
    * identity.
@@ -47,15 +51,15 @@ export class TcpTransport implements Transport {
   readonly #dialled = new Map<string, Socket>();
   #isClosed = false;
 
-  constructor(server: Server, onPacket: OnPacket, onTrouble: OnTrouble) {
+  constructor(server: Server, onPacket: OnPacket, onSendError: OnSendError) {
     const bound = server.address();
     this.port = typeof bound === 'object' && bound !== null ? bound.port : 0;
     this.#server = server;
     this.#onPacket = onPacket;
-    this.#onTrouble = onTrouble;
+    this.#onSendError = onSendError;
     server.unref();
     server.on('connection', (socket) => this.#accept(socket));
-    server.on('error', (error) => onTrouble(null, error));
+    server.on('error', (error) => onSendError(null, error));
   }
 
   send(to: Address, bytes: Buffer): boolean {
@@ -82,7 +86,7 @@ export class TcpTransport implements Transport {
     });
     socket.once('connect', () => socket.setTimeout(idleMs));
     socket.on('error', (error) => {
-      if (!this.#isClosed) this.#onTrouble(to, error);
+      if (!this.#isClosed) this.#onSendError(to, error);
     });
     socket.once('close', () => this.#dialled.delete(key));
     this.#read(socket, () => {});

@@ -29,7 +29,7 @@ export interface Transport {
 }
 
 /** Called when sending to an address fails. The address is null if the error concerns all peers. */
-export type OnTrouble = (to: Address | null, error: Error) => void;
+export type OnSendError = (to: Address | null, error: Error) => void;
 
 /** Returns an error that explains why a transport cannot listen on an address. */
 export function cannotListen(at: Endpoint, transport: TransportName, cause: unknown): PetrelError {

@@ -5,7 +5,7 @@ import { openTcp } from './tcp.js';
 import {
   cannotListen,
   type OnPacket,
-  type OnTrouble,
+  type OnSendError,
   type Transport,
   type TransportName,
 } from './transport.js';
@@ -28,7 +28,7 @@ const triesForAnyPort = 20;
 export async function openTransports(
   at: Endpoint,
   protocol: ProbeProtocol,
-  handlers: { readonly onPacket: OnPacket; readonly onTrouble: OnTrouble },
+  handlers: { readonly onPacket: OnPacket; readonly onSendError: OnSendError },
 ): Promise<Transports> {
   const names = protocol === 'auto' ? (['tcp', 'udp'] as const) : [protocol];
   for (let tries = 1; ; tries++) {
@@ -54,10 +54,10 @@ export async function openTransports(
 async function open(
   name: TransportName,
   at: Endpoint,
-  { onPacket, onTrouble }: { readonly onPacket: OnPacket; readonly onTrouble: OnTrouble },
+  { onPacket, onSendError }: { readonly onPacket: OnPacket; readonly onSendError: OnSendError },
 ): Promise<Transport> {
   try {
-    return await openers[name](at, onPacket, onTrouble);
+    return await openers[name](at, onPacket, onSendError);
   } catch (error) {
     throw cannotListen(at, name, error);
   }

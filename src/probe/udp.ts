@@ -4,10 +4,14 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { Endpoint } from './endpoint.js';
-import { type Address, mapped, type OnPacket, type OnTrouble, type Transport } from './transport.js';
+import { type Address, mapped, type OnPacket, type OnSendError, type Transport } from './transport.js';
 
 /** Opens the transport. Rejects if it cannot listen on the address. */
-export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<UdpTransport> {
+export async function openUdp(
+  at: Endpoint,
+  onPacket: OnPacket,
+  onSendError: OnSendError,
+): Promise<UdpTransport> {
   const { address } = await lookup(at.host);
   const speaksIPv6 = isIPv6(address);
   const socket = createSocket({
@@ -19,13 +23,13 @@ export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTro
   const listening = once(socket, 'listening');
   socket.bind({ address, port: at.port, exclusive: true });
   await listening;
-  return new UdpTransport(socket, { speaksIPv6, onPacket, onTrouble });
+  return new UdpTransport(socket, { speaksIPv6, onPacket, onSendError });
 }
 
 interface UdpOptions {
   readonly speaksIPv6: boolean;
   readonly onPacket: OnPacket;
-  readonly onTrouble: OnTrouble;
+  readonly onSendError: OnSendError;
 }
 
 class UdpTransport implements Transport {
@@ -40,14 +44,14 @@ class UdpTransport implements Transport {
     this.port = socket.address().port;
     socket.unref();
     socket.on('message', (bytes) => void options.onPacket(bytes, 'udp', null));
-    socket.on('error', (error) => options.onTrouble(null, error));
+    socket.on('error', (error) => options.onSendError(null, error));
   }
 
   send(to: Address, bytes: Buffer): boolean {
     if (this.#isClosed) return false;
-    const { speaksIPv6, onTrouble } = this.#options;
+    const { speaksIPv6, onSendError } = this.#options;
     const sent = (error: Error | null) => {
-      if (error !== null && !this.#isClosed) onTrouble(to, error);
+      if (error !== null && !this.#isClosed) onSendError(to, error);
     };
     if (!speaksIPv6 && isIPv6(to.host)) {
       sent(new Error('the peer has an IPv6 address, but this node listens on an IPv4 address'));

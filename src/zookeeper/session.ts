@@ -30,7 +30,7 @@ import { Failure } from './failure.js';
 import { Outage } from './outage.js';
 import { firstPauseMs, longestPauseMs } from './reconnecting.js';
 import { resolveHost, ServerRotation } from './servers.js';
-import { ServerTroubles } from './unreachable.js';
+import { ServerProblems } from './unreachable.js';
 import { watchFrames } from './watch-frames.js';
 
 /** The methods of a logger that are used here. A pino logger has them. */
@@ -79,7 +79,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   readonly #rotation: ServerRotation;
   readonly #outage: Outage;
   readonly #stopped = new AbortController();
-  readonly #troubles: ServerTroubles;
+  readonly #problems: ServerProblems;
   #running = false;
   #state: StoreState = 'CONNECTING';
   #over: Failure | undefined;
@@ -107,7 +107,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#options = options;
     this.#clock = options.clock;
     this.#logger = options.logger;
-    this.#troubles = new ServerTroubles(options.servers.servers);
+    this.#problems = new ServerProblems(options.servers.servers);
     this.#outage = new Outage(options.clock, options.logger);
     this.#rotation = new ServerRotation(options.servers.servers, options.random);
     this.chrootPath = options.servers.chroot === '' ? undefined : options.servers.chroot;
@@ -134,8 +134,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   /** The last problem with each server. */
-  get troubles(): Pick<ServerTroubles, 'text' | 'unreachable'> {
-    return this.#troubles;
+  get problems(): Pick<ServerProblems, 'text' | 'unreachable'> {
+    return this.#problems;
   }
 
   get evidence(): LeaseEvidence {
@@ -144,7 +144,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   /** The error with which requests are currently refused. */
   get refusal(): Failure {
-    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.#troubles.text}`);
+    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.#problems.text}`);
   }
 
   /** Starts connecting, and reconnects until the session is over. Further calls do nothing. */
@@ -211,7 +211,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#over) return;
     if (this.#clock.monotonicMs() >= this.#expiresAtMs()) {
       this.#lose(
-        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.#troubles.text}`),
+        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.#problems.text}`),
       );
     }
   }
@@ -298,7 +298,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       failures = (await this.#visit(this.#rotation.next())) ? 0 : failures + 1;
       const rounds = failures / this.#rotation.size;
       if (rounds < 1 || !Number.isInteger(rounds)) continue;
-      if (!this.#over) this.#outage.goesOn(this.#troubles.text);
+      if (!this.#over) this.#outage.goesOn(this.#problems.text);
       await this.#pause(rounds);
     }
   }
@@ -309,7 +309,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
    */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
-    this.#troubles.tries(server);
+    this.#problems.tries(server);
     const addresses = await this.#resolve(server, shareMs);
     for (const { address } of addresses) {
       if (this.#stopped.signal.aborted) break;
@@ -375,7 +375,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #ready(connection: Connection): void {
     this.#restoreWatches(connection);
     connection.ready();
-    this.#troubles.over(connection.endpoint.server);
+    this.#problems.clear(connection.endpoint.server);
     this.#enter('CONNECTED');
   }
 
@@ -435,7 +435,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     const fields = { state, session, sessionTimeoutMs: this.#negotiatedTimeoutMs };
     if (state === 'LOST') this.#logger.warn({ ...fields, err: this.#over }, 'ZooKeeper session lost');
     else if (state === 'SUSPENDED')
-      this.#logger.warn({ ...fields, why: this.#troubles.text }, 'ZooKeeper unreachable');
+      this.#logger.warn({ ...fields, why: this.#problems.text }, 'ZooKeeper unreachable');
     else this.#logger.info(fields, `ZooKeeper session ${state.toLowerCase()}`);
     this.#outage.entered(state);
     this.#options.onState(state);
@@ -468,8 +468,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   #note(server: Server, problem: string, text?: string): void {
-    this.#troubles.met(server, problem, text);
-    const fields = { server: serverText(server), trouble: text ?? problem };
+    this.#problems.record(server, problem, text);
+    const fields = { server: serverText(server), problem: text ?? problem };
     this.#logger.debug(fields, 'problem with a ZooKeeper server');
   }
 }

@@ -108,7 +108,7 @@ export class ZooKeeperStore implements Store {
   }
 
   get unreachable(): Unreachable | null {
-    return this.state === 'CONNECTING' ? this.#session.troubles.unreachable : null;
+    return this.state === 'CONNECTING' ? this.#session.problems.unreachable : null;
   }
 
   get negotiatedTimeoutMs(): number {
@@ -331,7 +331,7 @@ export class ZooKeeperStore implements Store {
 
   #lateness(timeoutMs: number): StoreError {
     if (this.state === 'CONNECTING') {
-      const { text, unreachable: cause } = this.#session.troubles;
+      const { text, unreachable: cause } = this.#session.problems;
       return new StoreError('TIMEOUT', `no connection within ${timeoutMs} ms: ${text}`, { cause });
     }
     const why = this.state === 'CONNECTED' ? '' : `: ${this.#session.refusal.message}`;

@@ -47,38 +47,38 @@ export function unreachableText(
 }
 
 /** The last problem with each server. */
-export class ServerTroubles {
+export class ServerProblems {
   readonly #servers: readonly string[];
-  readonly #troubles = new Map<string, { readonly text: string; readonly problem: string }>();
+  readonly #problems = new Map<string, { readonly text: string; readonly problem: string }>();
 
   constructor(servers: readonly Server[]) {
     this.#servers = servers.map(serverText);
   }
 
   /** Records a problem. `text` also contains the address that was tried. */
-  met(server: Server, problem: string, text = `${serverText(server)}: ${problem}`): void {
-    this.#troubles.set(serverText(server), { text, problem: plainProblem(problem) });
+  record(server: Server, problem: string, text = `${serverText(server)}: ${problem}`): void {
+    this.#problems.set(serverText(server), { text, problem: plainProblem(problem) });
   }
 
   /** Records that the server is being tried. An earlier problem with it is remembered. */
   tries(server: Server): void {
-    if (!this.#troubles.has(serverText(server))) this.met(server, 'no response yet');
+    if (!this.#problems.has(serverText(server))) this.record(server, 'no response yet');
   }
 
-  over(server: Server): void {
-    this.#troubles.delete(serverText(server));
+  clear(server: Server): void {
+    this.#problems.delete(serverText(server));
   }
 
   get text(): string {
     return this.#servers
-      .map((server) => this.#troubles.get(server)?.text ?? `${server}: not tried yet`)
+      .map((server) => this.#problems.get(server)?.text ?? `${server}: not tried yet`)
       .join('; ');
   }
 
   get unreachable(): Unreachable {
     return new Unreachable(
       this.#servers.map((server) => {
-        return { server, why: this.#troubles.get(server)?.problem ?? 'not tried yet' };
+        return { server, why: this.#problems.get(server)?.problem ?? 'not tried yet' };
       }),
     );
   }

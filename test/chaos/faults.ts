@@ -1,22 +1,22 @@
 /** Prepares each kind of fault for the world. A prepared fault can be applied and reverted. */
-import { hookTrouble, oddWorkload, sickNode } from './faults/hooks.js';
-import { cutEverybody, networkTrouble } from './faults/network.js';
+import { hookFault, oddWorkload, sickNode } from './faults/hooks.js';
+import { cutEverybody, networkFault } from './faults/network.js';
 import { people } from './faults/people.js';
-import { processTrouble } from './faults/processes.js';
+import { processFault } from './faults/processes.js';
 import { quota } from './faults/quota.js';
 import { silentReaders } from './faults/readers.js';
-import { killMajority, serverTrouble } from './faults/servers.js';
-import type { FaultReporter, Taken, Trouble } from './faults/trouble.js';
+import { killMajority, serverFault } from './faults/servers.js';
+import type { FaultReporter, Taken, TargetedFault } from './faults/targeted-fault.js';
 import type { Fault } from './plan.js';
 import type { World } from './world.js';
 
 /** Prepares a fault. Returns null if the fault has no possible target. */
-export async function troubleOf(
+export async function targetedFault(
   fault: Fault,
   world: World,
   taken: Taken,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   switch (fault.kind) {
     case 'kill-agent':
     case 'stop-agent':
@@ -26,11 +26,11 @@ export async function troubleOf(
     case 'kill-both':
     case 'freeze-machine':
     case 'orphan-workload':
-      return processTrouble(fault, world, taken, reporter);
+      return processFault(fault, world, taken, reporter);
     case 'cut-node':
     case 'slow-node':
     case 'reset-node':
-      return networkTrouble(fault, world);
+      return networkFault(fault, world);
     case 'cut-everybody':
       return cutEverybody(world);
     case 'kill-server':
@@ -38,14 +38,14 @@ export async function troubleOf(
     case 'isolate-server':
     case 'slow-server':
     case 'reset-server':
-      return serverTrouble(fault, world, reporter);
+      return serverFault(fault, world, reporter);
     case 'kill-majority':
       return killMajority(world, reporter);
     case 'sick-node':
       return sickNode(fault, world);
     case 'bad-takeover':
     case 'bad-release':
-      return hookTrouble(fault, world, reporter);
+      return hookFault(fault, world, reporter);
     case 'odd-workload':
       return oddWorkload(fault, world, reporter);
     case 'silent-readers':

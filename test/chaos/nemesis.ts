@@ -1,8 +1,8 @@
 /** Executes a plan, one round after the other. Each round ends with a calm period. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
-import type { FaultReporter, Taken } from './faults/trouble.js';
-import { troubleOf } from './faults.js';
+import type { FaultReporter, Taken } from './faults/targeted-fault.js';
+import { targetedFault } from './faults.js';
 import type { Journal } from './journal.js';
 import type { Fault, Round } from './plan.js';
 import type { World } from './world.js';
@@ -43,35 +43,36 @@ export class Nemesis {
         this.#journal.nemesis({ event: 'http', ...answer }),
     };
     await this.#try(async () => {
-      const trouble = await troubleOf(fault, this.#world, taken, reporter);
-      if (trouble === null) {
+      const targeted = await targetedFault(fault, this.#world, taken, reporter);
+      if (targeted === null) {
         reporter.note('there was nobody to do it to');
         return;
       }
-      const { detail, ensemble = false, blocks = false, silences = false } = trouble;
-      const nodes = [...trouble.nodes];
-      const slots = trouble.slots && [...trouble.slots];
+      const { detail, ensemble = false, blocks = false, silences = false } = targeted;
+      const nodes = [...targeted.nodes];
+      const slots = targeted.slots && [...targeted.slots];
       const does = { nodes, ensemble, blocks, silences, slots };
       this.#journal.nemesis({ event: 'begin', id, round, kind, detail, ...does });
       try {
-        await trouble.begin();
+        await targeted.begin();
         await this.#wait(fault.lastsMs);
       } finally {
-        await trouble.end?.();
+        await targeted.end?.();
         this.#journal.nemesis({ event: 'end', id });
       }
     });
   }
 
   /**
-   * Runs an action. If it fails, records the failure as trouble and returns false, so that the run continues.
+   * Runs an action. If it fails, records the failure as a problem and returns false, so that the run
+   * continues.
    */
   async #try(action: () => Promise<void>): Promise<boolean> {
     try {
       await action();
       return true;
     } catch (error) {
-      this.#journal.nemesis({ event: 'trouble', what: errorMessage(error) });
+      this.#journal.nemesis({ event: 'problem', what: errorMessage(error) });
       return false;
     }
   }

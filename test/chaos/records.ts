@@ -113,7 +113,7 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
   }),
   z.object({ event: z.literal('end'), atMs: z.number(), id: z.string() }),
   /** Something went wrong. For example, a process exited that the nemesis had not killed. */
-  z.object({ event: z.literal('trouble'), atMs: z.number(), what: z.string() }),
+  z.object({ event: z.literal('problem'), atMs: z.number(), what: z.string() }),
   /** A process was killed. */
   z.object({ event: z.literal('crash'), atMs: z.number(), what: z.string() }),
   /** Every fault of a round has been reverted. */

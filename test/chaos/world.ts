@@ -180,7 +180,7 @@ export class World {
     void agent.exited.then(({ code, signal }) => {
       if (agent.doomed || this.#ending) return;
       const what = `the guardian of ${node} ended by itself: ${signal ?? `exit code ${code}`}`;
-      this.#journal.nemesis({ event: 'trouble', what });
+      this.#journal.nemesis({ event: 'problem', what });
     });
   }
 
@@ -329,7 +329,7 @@ export class World {
       const expected = this.#expectedDeaths.get(node) ?? 0;
       if (deaths.length <= expected) continue;
       const what = `${expected} agents of ${node} were killed, and ${deaths.length} died: ${deaths.join('; ')}`;
-      this.#journal.nemesis({ event: 'trouble', what });
+      this.#journal.nemesis({ event: 'problem', what });
     }
   }
 

@@ -171,7 +171,7 @@ describe('the session of an agent that has died', () => {
     const note = { ...nowhere, servers: [{ host: '127.0.0.1', port: Number(port) }] };
     const held = hold(note);
     expect(await held.end()).toBe('unconfirmed');
-    expect(held.trouble).toContain('ECONNREFUSED');
+    expect(held.lastProblem).toContain('ECONNREFUSED');
   });
 });
 

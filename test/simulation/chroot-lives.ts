@@ -29,7 +29,7 @@ export function chrootLifeOf({ between, odds, pick }: Chance, setup: Setup): Scr
       ...plain,
       nodes: ['a1', 'b1', 'a2'],
       chroot: '/base',
-      troubleMs: settledMs + forMs + 2 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + forMs + 2 * sessionTimeoutMs,
     },
     faults: [
       at(settledMs, { kind: 'delete chroot', forMs }),

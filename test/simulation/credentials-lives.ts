@@ -44,7 +44,7 @@ export function credentialsLifeOf({ between, odds, pick }: Chance, setup: Setup)
   });
   const faults = [...rotation, ...(odds(0.5) ? [at(between(settledMs, endMs), meanwhile)] : [])];
   return {
-    setup: { ...setup, ...plain, nodes, hasAccess: true, troubleMs: endMs + 2 * sessionTimeoutMs },
+    setup: { ...setup, ...plain, nodes, hasAccess: true, faultPeriodMs: endMs + 2 * sessionTimeoutMs },
     faults: faults.toSorted((one, other) => one.atMs - other.atMs),
   };
 }

@@ -22,7 +22,7 @@ export function keepingLifeOf({ between }: Chance, setup: Setup): ScriptedRun {
       nodes: ['a1', 'b1', 'a2'],
       delays: { leastMs: 0.2, mostMs: 2 },
       hasFence: true,
-      troubleMs: movedMs + 6_000,
+      faultPeriodMs: movedMs + 6_000,
     },
     faults: [
       at(settledMs, { kind: 'hook', node: whoElects, phase: 'takeover', mood: 'undying', forMs: 1_400 }),

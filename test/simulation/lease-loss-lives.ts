@@ -37,7 +37,7 @@ export function leaseLossLifeOf({ between, odds }: Chance, setup: Setup): Script
       ...plain,
       nodes: ['a1', 'b1', 'a2'],
       config,
-      troubleMs: settledMs + 10 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 10 * sessionTimeoutMs,
     },
     faults,
   };

@@ -43,7 +43,7 @@ export function quotaLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup)
       ...plain,
       nodes: ['a1', 'b1', 'a2'],
       config,
-      troubleMs: quotaMs + (count + 2) * sessionTimeoutMs,
+      faultPeriodMs: quotaMs + (count + 2) * sessionTimeoutMs,
     },
     faults: [
       // The history has more records with it.

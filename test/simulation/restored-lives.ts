@@ -46,7 +46,7 @@ export function restoredLifeOf({ between, odds, pick }: Chance, setup: Setup): S
       ]),
       hasMemory: true,
       startZxid: 1_000_000n,
-      troubleMs: startMs + 4 * sessionTimeoutMs,
+      faultPeriodMs: startMs + 4 * sessionTimeoutMs,
     },
     faults: faults.toSorted((one, other) => one.atMs - other.atMs),
   };

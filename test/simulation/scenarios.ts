@@ -51,7 +51,7 @@ const fastDelays = { leastMs: 0.2, mostMs: 2 };
  * claim yet.
  */
 const claimOvertaken: Scenario = ({ between }, setup) => ({
-  setup: groupOf(setup, { delays: fastDelays, hasPrepare: true, troubleMs: settledMs + 3_000 }),
+  setup: groupOf(setup, { delays: fastDelays, hasPrepare: true, faultPeriodMs: settledMs + 3_000 }),
   faults: [
     at(settledMs, hook(whoElects, 'prepare', 'hangs', 2_000)),
     at(settledMs, {
@@ -128,7 +128,7 @@ const deletionOvertaken: Scenario = ({ between }, setup) => {
       delays: fastDelays,
       sessionTimeoutMs: 4_000,
       tickMs: 1_000,
-      troubleMs: laterMs + 5_000,
+      faultPeriodMs: laterMs + 5_000,
     }),
     faults: [
       at(settledMs, failoverTo(bystander)),
@@ -159,7 +159,7 @@ const removalOvertaken: Scenario = ({ between }, setup) => {
       delays: fastDelays,
       sessionTimeoutMs: 4_000,
       tickMs: 1_000,
-      troubleMs: laterMs + 6_000,
+      faultPeriodMs: laterMs + 6_000,
     }),
     faults: [
       at(settledMs, hook(bystander, 'takeover', 'hangs', 8_000)),
@@ -181,7 +181,7 @@ const removalOvertaken: Scenario = ({ between }, setup) => {
 
 /** The elected node loses its connection, and with it the notification of the decision. */
 const decisionMissed: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 3_000 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 3_000 }),
   faults: [
     at(settledMs, {
       kind: 'upon',
@@ -197,7 +197,7 @@ const decisionMissed: Scenario = (_, setup) => ({
 
 /** Only the reply to a claim is lost. */
 const claimUnanswered: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 4_000 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 4_000 }),
   faults: [
     at(settledMs, { kind: 'lose answer', node: bystander, to: 'claim', forMs: 4_000 }),
     at(settledMs, failoverTo(bystander)),
@@ -208,7 +208,7 @@ const claimUnanswered: Scenario = (_, setup) => ({
 const electedInItsNextSession: Scenario = (_, setup) => {
   const laterMs = settledMs + 3.2 * setup.sessionTimeoutMs + 200;
   return {
-    setup: groupOf(setup, { troubleMs: laterMs + 4_000 }),
+    setup: groupOf(setup, { faultPeriodMs: laterMs + 4_000 }),
     faults: [
       at(settledMs, { kind: 'expire session', node: bystander, forMs: 0 }),
       at(laterMs, failoverTo(bystander)),
@@ -218,7 +218,10 @@ const electedInItsNextSession: Scenario = (_, setup) => {
 
 /** The elector leaves. It leads no slot. */
 const electorLeaves: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { nodes: ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4'], troubleMs: settledMs + 5_000 }),
+  setup: groupOf(setup, {
+    nodes: ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4'],
+    faultPeriodMs: settledMs + 5_000,
+  }),
   faults: [
     at(settledMs - 1_300, failoverTo(bystander)),
     at(settledMs, { kind: 'leave', node: whoElects, forMs: 4_000 }),
@@ -227,7 +230,7 @@ const electorLeaves: Scenario = (_, setup) => ({
 
 /** The elector falls silent. The decision is then spoiled by hand, and the leader's agent is killed. */
 const electorSilent: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 1_000 }),
   faults: [
     at(settledMs - 1_300, failoverTo(bystander)),
     at(settledMs, { kind: 'mute', node: whoElects, forMs: 1_000 }),
@@ -238,7 +241,7 @@ const electorSilent: Scenario = (_, setup) => ({
 
 /** The elected node's attempts to claim leadership are lost. */
 const candidateSilent: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 1_000 }),
   faults: [
     at(settledMs, { kind: 'mute', node: bystander, forMs: 1_000 }),
     at(settledMs, failoverTo(bystander)),
@@ -254,7 +257,7 @@ const betterComes: Scenario = (_, setup) => {
     minLeadership: '6s',
   });
   return {
-    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 5_000 }),
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, faultPeriodMs: settledMs + 5_000 }),
     faults: [at(0, { kind: 'unhealthy', node: 0, forMs: settledMs })],
   };
 };
@@ -267,7 +270,7 @@ const betterComesByHand: Scenario = (chance, setup) => {
 
 /** Operators keep one node from leading, and the other node leaves. */
 const leavesToIneligible: Scenario = ({ pick }, setup) => ({
-  setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
+  setup: groupOf(setup, { nodes: ['a1', 'b1'], faultPeriodMs: settledMs + 6_000 }),
   faults: [
     at(settledMs, pick<Fault>([people({ do: 'drain', node: 1 }), people({ do: 'drain site', site: 1 })])),
     at(settledMs + 1_500, { kind: 'leave', node: 0, forMs: 3_000 }),
@@ -276,7 +279,7 @@ const leavesToIneligible: Scenario = ({ pick }, setup) => ({
 
 /** The leader leaves, and the site of the only other node has priority 0. */
 const leavesToPriority0: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
+  setup: groupOf(setup, { nodes: ['a1', 'b1'], faultPeriodMs: settledMs + 6_000 }),
   faults: [
     at(settledMs, people({ do: 'priority', site: 1, priority: 0, lastsMs: null })),
     at(settledMs + 1_500, { kind: 'leave', node: 0, forMs: 3_000 }),
@@ -285,7 +288,7 @@ const leavesToPriority0: Scenario = (_, setup) => ({
 
 /** A leader that is not the elector becomes unhealthy. */
 const leaderFallsIll: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 6_000 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 6_000 }),
   faults: [
     at(settledMs - 1_300, failoverTo(bystander)),
     at(settledMs, { kind: 'unhealthy', node: whoLeads, forMs: 5_000 }),
@@ -297,7 +300,7 @@ const pausedAndIneligible: Scenario = ({ pick }, setup) => {
   const { sessionTimeoutMs } = setup;
   const laterMs = settledMs + 300;
   return {
-    setup: groupOf(setup, { troubleMs: settledMs + 2 * sessionTimeoutMs }),
+    setup: groupOf(setup, { faultPeriodMs: settledMs + 2 * sessionTimeoutMs }),
     faults: [
       at(settledMs, people({ do: 'pause' })),
       ...pick<PlannedFault[]>([
@@ -320,7 +323,7 @@ const pausedAndRestarted: Scenario = (_, setup) => {
       hasMemory: false,
       sessionTimeoutMs: 4_000,
       tickMs: 1_000,
-      troubleMs: laterMs + 6_000,
+      faultPeriodMs: laterMs + 6_000,
     }),
     faults: [
       at(settledMs, failoverTo(bystander)),
@@ -336,7 +339,7 @@ const pausedAndRestarted: Scenario = (_, setup) => {
  * whenever it has been recreated.
  */
 const treeUnreadable: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 2_500 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 2_500 }),
   faults: [
     at(settledMs, { kind: 'delete configuration', forMs: 2_000 }),
     at(settledMs + 200, { kind: 'delete claim', forMs: 0 }),
@@ -345,7 +348,7 @@ const treeUnreadable: Scenario = (_, setup) => ({
 
 /** The prepare hook fails. */
 const prepareFails: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { hasPrepare: true, troubleMs: settledMs + 3_500 }),
+  setup: groupOf(setup, { hasPrepare: true, faultPeriodMs: settledMs + 3_500 }),
   faults: [at(settledMs, hook(bystander, 'prepare', 'fails', 3_000)), at(settledMs, failoverTo(bystander))],
 });
 
@@ -357,7 +360,7 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
   const wellMs = settledMs + between(9_000, 12_000);
   const keptOut = upTo(2);
   return {
-    setup: groupOf(setup, { troubleMs: wellMs + 6_000 }),
+    setup: groupOf(setup, { faultPeriodMs: wellMs + 6_000 }),
     faults: [
       ...[0, 1, 2].map((node) => at(settledMs, hook(node, 'takeover', 'fails', wellMs - settledMs))),
       at(settledMs + 100, failoverTo(bystander)),
@@ -384,7 +387,7 @@ const resumedInBackoff: Scenario = ({ between }, setup) => {
   const failsMs = settledMs + 400;
   const config = configured(setup, { backoff: { base: '1s', max: '30s' } });
   return {
-    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 17_000 }),
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, faultPeriodMs: failsMs + 17_000 }),
     faults: [
       at(settledMs, people({ do: 'drain', node: bystander })),
       at(settledMs, hook(whoLeads, 'takeover', 'fails', 15_000)),
@@ -400,7 +403,7 @@ const failsAndRestarts: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
   const config = configured(setup, { backoff: { base: '5s', max: '10s' } });
   return {
-    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 10_000 }),
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, faultPeriodMs: failsMs + 10_000 }),
     faults: [
       at(settledMs, people({ do: 'drain', node: 1 })),
       at(failsMs, hook(0, 'takeover', 'fails', 9_000)),
@@ -421,7 +424,7 @@ const failedFavourite: Scenario = (_, setup) => {
     backoff: { base: '1s', max: '6s' },
   });
   return {
-    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 9_000 }),
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, faultPeriodMs: settledMs + 9_000 }),
     faults: [at(0, hook(0, 'takeover', 'fails', settledMs))],
   };
 };
@@ -434,7 +437,7 @@ const siteLowered: Scenario = (_, setup) => {
     failback: 'manual',
   });
   return {
-    setup: groupOf(setup, { config, troubleMs: settledMs + 4_500 }),
+    setup: groupOf(setup, { config, faultPeriodMs: settledMs + 4_500 }),
     faults: [at(settledMs, people({ do: 'priority', site: 0, priority: 10, lastsMs: null }))],
   };
 };
@@ -443,7 +446,12 @@ const siteLowered: Scenario = (_, setup) => {
 const fatalTakeover: Scenario = (_, setup) => {
   const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
   return {
-    setup: groupOf(setup, { config, sessionTimeoutMs: 4_000, tickMs: 1_000, troubleMs: settledMs + 9_000 }),
+    setup: groupOf(setup, {
+      config,
+      sessionTimeoutMs: 4_000,
+      tickMs: 1_000,
+      faultPeriodMs: settledMs + 9_000,
+    }),
     faults: [
       at(settledMs, hook(bystander, 'takeover', 'fatal', 8_000)),
       at(settledMs, hook(bystander, 'release', 'stubborn', 8_000)),
@@ -456,7 +464,7 @@ const fatalTakeover: Scenario = (_, setup) => {
 const fenceFails: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
-    setup: groupOf(setup, { hasFence: true, troubleMs: laterMs + 7_000 }),
+    setup: groupOf(setup, { hasFence: true, faultPeriodMs: laterMs + 7_000 }),
     faults: [
       ...[0, 1, 2].map((node) => at(settledMs, hook(node, 'fence', 'fails', 20_000))),
       at(settledMs, hook(bystander, 'takeover', 'undying', 1_400)),
@@ -473,7 +481,7 @@ const fenceFails: Scenario = (_, setup) => {
 const mainThreadEnds: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
-    setup: groupOf(setup, { troubleMs: laterMs + 2 * setup.sessionTimeoutMs }),
+    setup: groupOf(setup, { faultPeriodMs: laterMs + 2 * setup.sessionTimeoutMs }),
     faults: [
       at(settledMs, hook(bystander, 'takeover', 'headless', 1_400)),
       at(settledMs, failoverTo(bystander)),
@@ -486,7 +494,7 @@ const mainThreadEnds: Scenario = (_, setup) => {
 const backAtOnce: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
-    setup: groupOf(setup, { hasMemory: true, troubleMs: laterMs + 2 * setup.sessionTimeoutMs }),
+    setup: groupOf(setup, { hasMemory: true, faultPeriodMs: laterMs + 2 * setup.sessionTimeoutMs }),
     faults: [
       at(settledMs, hook(bystander, 'takeover', 'undying', 1_400)),
       at(settledMs, failoverTo(bystander)),
@@ -497,7 +505,7 @@ const backAtOnce: Scenario = (_, setup) => {
 
 /** The supervisor dies during a takeover, at one of its calls. */
 const supervisorDies: Scenario = ({ pick }, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
     at(settledMs, { kind: 'kill supervisor at a call', node: bystander, calls: pick([1, 1, 2]), forMs: 0 }),
     at(settledMs, failoverTo(bystander)),
@@ -508,7 +516,7 @@ const supervisorDies: Scenario = ({ pick }, setup) => ({
 const supervisorHangs: Scenario = (_, setup) => {
   const forMs = 3 * setup.sessionTimeoutMs;
   return {
-    setup: groupOf(setup, { troubleMs: settledMs + 1.1 * forMs }),
+    setup: groupOf(setup, { faultPeriodMs: settledMs + 1.1 * forMs }),
     faults: [
       at(settledMs, { kind: 'freeze supervisor', node: whoLeads, forMs }),
       at(settledMs + 10, { kind: 'cut', node: whoLeads, server: null, direction: 'both', forMs }),
@@ -524,7 +532,7 @@ const frozenReleasing: Scenario = (_, setup) => {
       sessionTimeoutMs: 2_000,
       tickMs: 500,
       delays: fastDelays,
-      troubleMs: settledMs + 1.1 * forMs,
+      faultPeriodMs: settledMs + 1.1 * forMs,
     }),
     faults: [
       at(settledMs, hook(whoLeads, 'release', 'stubborn', forMs)),
@@ -535,13 +543,13 @@ const frozenReleasing: Scenario = (_, setup) => {
 
 /** The leader's guardian dies. */
 const guardianDies: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [at(settledMs, { kind: 'kill supervisor', node: whoLeads, forMs: 0 })],
 });
 
 /** The leader's guardian dies. The supervisor that replaces the guardian dies when it starts the release. */
 const supervisorsDie: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
     at(settledMs, hook(whoLeads, 'release', 'stubborn', 140)),
     at(settledMs, { kind: 'kill supervisor', node: whoLeads, forMs: 0 }),
@@ -561,7 +569,7 @@ const silentServer: Scenario = (_, setup) => {
       delays: fastDelays,
       servers: 3,
       tickMs: sessionTimeoutMs / 4,
-      troubleMs: settledMs + 16 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 16 * sessionTimeoutMs,
     }),
     faults: [0, 1, 2].map((server) =>
       at(settledMs + server * 5 * sessionTimeoutMs, { kind: 'freeze server', server, forMs }),
@@ -571,7 +579,7 @@ const silentServer: Scenario = (_, setup) => {
 
 /** Operators change a site that has a temporary priority. */
 const overrideRewritten: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 2_000 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 2_000 }),
   faults: [
     at(settledMs, people({ do: 'priority', site: 0, priority: 300, lastsMs: 6_000 })),
     at(settledMs + 600, people({ do: 'drain site', site: 0 })),
@@ -583,7 +591,7 @@ const backAfterTheLease: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = between(0.33, 0.4) * sessionTimeoutMs;
   return {
-    setup: groupOf(setup, { delays: fastDelays, troubleMs: settledMs + 2 * sessionTimeoutMs }),
+    setup: groupOf(setup, { delays: fastDelays, faultPeriodMs: settledMs + 2 * sessionTimeoutMs }),
     faults: [
       at(settledMs, hook(whoLeads, 'release', 'stubborn', 2 * sessionTimeoutMs)),
       at(settledMs, { kind: 'cut', node: whoLeads, server: null, direction: 'both', forMs }),
@@ -616,7 +624,7 @@ const signHeldUp: Scenario = ({ between }, setup) => {
       rates: { nodes: 0.955, servers: 1.045 },
       tickMs: sessionTimeoutMs / 2,
       delays: fastDelays,
-      troubleMs: settledMs + 27 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 27 * sessionTimeoutMs,
     }),
     faults: stalls,
   };
@@ -636,7 +644,7 @@ const vouchedByDeposed: Scenario = ({ between }, setup) => {
     setup: groupOf(setup, {
       servers: 3,
       tickMs: sessionTimeoutMs / 2,
-      troubleMs: settledMs + 15 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 15 * sessionTimeoutMs,
     }),
     faults: turns,
   };
@@ -651,7 +659,7 @@ const leftWithDeposed: Scenario = ({ between }, setup) => {
       servers: 3,
       delays: fastDelays,
       tickMs: sessionTimeoutMs / 2,
-      troubleMs: settledMs + 3 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 3 * sessionTimeoutMs,
     }),
     faults: [
       at(settledMs, { kind: 'strand', node: whoLeads, pauseMs: between(0.3, 0.6) * sessionTimeoutMs, forMs }),
@@ -666,13 +674,13 @@ const leftWithDeposed: Scenario = ({ between }, setup) => {
 
 /** The leader's connection breaks and is restored immediately. */
 const leaderReset: Scenario = ({ between }, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [at(settledMs + between(0, 300), { kind: 'reset', node: whoLeads, forMs: 0 })],
 });
 
 /** A node is not notified that its registration was deleted. */
 const registrationDeleted: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 500 }),
+  setup: groupOf(setup, { faultPeriodMs: settledMs + 500 }),
   faults: [at(settledMs, { kind: 'delete registration', node: bystander, forMs: 0 })],
 });
 

@@ -43,7 +43,7 @@ export interface Setup {
   /** Maximum number of leaders that the group has during the run. */
   readonly slots: number;
   /** Duration of the period with faults. It starts when the group is created. */
-  readonly troubleMs: number;
+  readonly faultPeriodMs: number;
   /** Maximum number of times that a node may lose its lease. Null if the number is not judged. */
   readonly maxLeaseLosses: number | null;
   readonly checksPeace: boolean;
@@ -105,7 +105,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     hasFence: odds(0.4),
     hasMemory: odds(0.7),
     config,
-    troubleMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
+    faultPeriodMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
     slots: 1,
     maxLeaseLosses: null,
     checksPeace: odds(0.1),

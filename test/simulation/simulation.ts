@@ -129,14 +129,14 @@ function runOf(seed: number): { readonly life: ScriptedRun; readonly ofWorld: Ch
 }
 
 function unscriptedFaults(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
-  const { servers, sessionTimeoutMs, troubleMs, isGentle } = setup;
+  const { servers, sessionTimeoutMs, faultPeriodMs, isGentle } = setup;
   const target = {
     nodes: setup.nodes.length,
     sites: setup.sites.length,
     servers,
     sessionTimeoutMs,
     fromMs: 0,
-    untilMs: troubleMs,
+    untilMs: faultPeriodMs,
     isGentle,
   };
   return seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(ofFaults, target);
@@ -318,7 +318,7 @@ class Simulation {
         this.#havoc.befall(planned.fault);
       });
     }
-    await world.run(foundedMs + setup.troubleMs, stop);
+    await world.run(foundedMs + setup.faultPeriodMs, stop);
     let leaderlessMs: number | null = null;
     if (!stop()) {
       const repairedMs = await this.#repair(faults, stop);

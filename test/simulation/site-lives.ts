@@ -27,7 +27,7 @@ export function hasSiteRules(seed: number, chance: Chance): boolean {
 /** Turns a drawn run into one of a group with site rules. */
 export function siteLifeOf(chance: Chance, drawn: ScriptedRun): ScriptedRun {
   if (chance.odds(scriptedShare)) return chance.pick(scenarios)(chance, drawn.setup);
-  const setup = { ...drawn.setup, troubleMs: drawn.setup.troubleMs + longerMs };
+  const setup = { ...drawn.setup, faultPeriodMs: drawn.setup.faultPeriodMs + longerMs };
   const ruled = { ...setup, config: drawRules(chance, setup) };
   const faults = [...drawn.faults, ...drawSiteFaults(chance, ruled)];
   return { setup: ruled, faults: faults.sort((one, other) => one.atMs - other.atMs) };
@@ -60,10 +60,10 @@ function drawStrength({ pick }: Chance): string {
  */
 function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
   const { upTo, between, pick, odds } = chance;
-  const { sites, nodes, sessionTimeoutMs, troubleMs, isGentle } = setup;
+  const { sites, nodes, sessionTimeoutMs, faultPeriodMs, isGentle } = setup;
   return Array.from({ length: 1 + upTo(2) }, (): PlannedFault[] => {
     const site = upTo(sites.length - 1);
-    const atMs = between(0, 0.8) * troubleMs;
+    const atMs = between(0, 0.8) * faultPeriodMs;
     if (odds(0.4)) {
       const laterMs = atMs + between(0.1, 3) * sessionTimeoutMs;
       return [
@@ -95,9 +95,9 @@ const failedBy = (after: string, strength: string) => {
 const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
   const rules = failedBy('1s', pick(['hard', 'soft']));
   const forMs = between(0.5, 2) * setup.sessionTimeoutMs + 1_500;
-  const troubleMs = settledMs + forMs + 4_000;
+  const faultPeriodMs = settledMs + forMs + 4_000;
   return {
-    setup: withMinNodes(twoSites(setup, rules, { troubleMs }), 1 + upTo(1)),
+    setup: withMinNodes(twoSites(setup, rules, { faultPeriodMs }), 1 + upTo(1)),
     faults: [0, 2].map((node) => at(settledMs + between(0, 200), { kind: 'power off', node, forMs })),
   };
 };
@@ -110,7 +110,7 @@ const siteThinned: Scenario = ({ pick }, setup) => {
   const rules = failedBy('1s', pick(['hard', 'soft']));
   return {
     setup: withMinNodes(
-      twoSites(setup, { ...rules, failback: 'auto' }, { troubleMs: settledMs + 14_000 }),
+      twoSites(setup, { ...rules, failback: 'auto' }, { faultPeriodMs: settledMs + 14_000 }),
       2,
     ),
     faults: [at(settledMs, { kind: 'leave', node: pick([0, 2]), forMs: 6_000 })],
@@ -121,7 +121,7 @@ const siteThinned: Scenario = ({ pick }, setup) => {
 const siteFlaps: Scenario = ({ between }, setup) => {
   const turns = [0, 1, 2, 3].map((turn) => settledMs + 1_500 * turn);
   return {
-    setup: withMinNodes(twoSites(setup, failedBy('3s', 'hard'), { troubleMs: settledMs + 9_000 }), 2),
+    setup: withMinNodes(twoSites(setup, failedBy('3s', 'hard'), { faultPeriodMs: settledMs + 9_000 }), 2),
     faults: turns.map((atMs) => at(atMs, { kind: 'leave', node: 2, forMs: between(800, 1_000) })),
   };
 };
@@ -131,7 +131,7 @@ const siteFlaps: Scenario = ({ between }, setup) => {
  * enough.
  */
 const looksInBetween: Scenario = ({ between }, setup) => ({
-  setup: withMinNodes(twoSites(setup, failedBy('6s', 'hard'), { troubleMs: 19_000 }), 2),
+  setup: withMinNodes(twoSites(setup, failedBy('6s', 'hard'), { faultPeriodMs: 19_000 }), 2),
   faults: [
     at(0, { kind: 'leave', node: 2, forMs: between(1_500, 2_000) }),
     at(9_000, { kind: 'leave', node: 2, forMs: 5_000 }),
@@ -145,7 +145,7 @@ const otherSiteInBackoff: Scenario = ({ pick }, setup) => {
   const laterMs = settledMs + 2_500;
   const config = { ...rules, failback: 'manual', backoff: { base: '3s', max: '6s' } };
   return {
-    setup: twoSites(setup, config, { troubleMs: laterMs + 5_000 }),
+    setup: twoSites(setup, config, { faultPeriodMs: laterMs + 5_000 }),
     faults: [
       ...[1, 3].map((node) =>
         at(settledMs, { kind: 'hook', node, phase: 'takeover', mood: 'fails', forMs: 5_000 }),
@@ -174,7 +174,7 @@ const leaderFails: Scenario = ({ pick }, setup) => {
     setup: twoSites(
       setup,
       { ...rules, failback: pick(['manual', 'after:2s']) },
-      { troubleMs: settledMs + 8_000 },
+      { faultPeriodMs: settledMs + 8_000 },
     ),
     faults: [at(settledMs, fails)],
   };
@@ -184,7 +184,7 @@ const leaderFails: Scenario = ({ pick }, setup) => {
 const noOtherSite: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   return {
-    setup: twoSites(setup, rules, { troubleMs: settledMs + 6_000 }),
+    setup: twoSites(setup, rules, { faultPeriodMs: settledMs + 6_000 }),
     faults: [
       ...[1, 3].map((node) => at(settledMs - 1_000, { kind: 'unhealthy', node, forMs: 6_000 })),
       at(settledMs, { kind: 'unhealthy', node: whoLeads, forMs: 2_000 }),
@@ -198,7 +198,7 @@ const noOtherSite: Scenario = ({ pick }, setup) => {
  */
 const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   setup: withMinNodes(
-    twoSites(setup, failedBy('1s', pick(['hard', 'soft'])), { troubleMs: settledMs + 11_000 }),
+    twoSites(setup, failedBy('1s', pick(['hard', 'soft'])), { faultPeriodMs: settledMs + 11_000 }),
     1,
   ),
   faults: [
@@ -214,7 +214,7 @@ const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
  * A rule has marked a site as failed. An operator marks the site as healthy while it still has too few nodes.
  */
 const recoveredByHand: Scenario = (_, setup) => ({
-  setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
+  setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { faultPeriodMs: settledMs + 11_000 }), 2),
   faults: [
     at(settledMs, { kind: 'leave', node: 2, forMs: 9_000 }),
     at(settledMs + 4_500, people({ do: 'mark site healthy', site: 0 })),
@@ -225,7 +225,7 @@ const recoveredByHand: Scenario = (_, setup) => ({
 const onlySiteIneligible: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: pick(['hard', 'soft']) };
   return {
-    setup: twoSites(setup, { siteRules: { only } }, { troubleMs: settledMs + 9_000 }),
+    setup: twoSites(setup, { siteRules: { only } }, { faultPeriodMs: settledMs + 9_000 }),
     faults: [1, 3].map((node) => at(settledMs, { kind: 'unhealthy', node, forMs: 4_000 })),
   };
 };
@@ -235,14 +235,14 @@ const preferredReturns: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: 'soft' };
   const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minLeadership: '5s' };
   return {
-    setup: twoSites(setup, config, { troubleMs: settledMs + 7_000 }),
+    setup: twoSites(setup, config, { faultPeriodMs: settledMs + 7_000 }),
     faults: [1, 3].map((node) => at(0, { kind: 'unhealthy', node, forMs: settledMs })),
   };
 };
 
 /** An operator requests a node whose site has failed. */
 const forcedIntoFailed: Scenario = (_, setup) => ({
-  setup: twoSites(setup, {}, { troubleMs: settledMs + 7_000 }),
+  setup: twoSites(setup, {}, { faultPeriodMs: settledMs + 7_000 }),
   faults: [
     at(settledMs, people({ do: 'mark site failed', site: 1 })),
     at(settledMs + 1_000, people({ do: 'failover', node: 1 })),

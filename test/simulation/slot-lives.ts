@@ -41,7 +41,7 @@ export function slotLifeOf(chance: Chance, drawn: ScriptedRun): ScriptedRun {
   const own = {
     ...several,
     config: withLeaders(several.config, chance.pick([2, 2, 3, 1]), drawSpread(chance)),
-    troubleMs: setup.troubleMs + longerMs,
+    faultPeriodMs: setup.faultPeriodMs + longerMs,
   };
   const faults = [
     ...drawn.faults.map(({ atMs, fault }) => ({ atMs, fault: inSomeSlot(chance, fault) })),
@@ -93,7 +93,7 @@ function actIn(act: Act, slot: number): Act {
 }
 
 /** Draws actions of operators, who set the number of leaders and their spread, and who move a leader. */
-function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFault[] {
+function drawSlotFaults(chance: Chance, { nodes, faultPeriodMs }: Setup): PlannedFault[] {
   const { upTo, pick, between, odds } = chance;
   const drawAct = (): Act => {
     const slot = 1 + upTo(mostSlots - 1);
@@ -111,7 +111,7 @@ function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFau
   const count = upTo(3);
   return Array.from({ length: count }, () => {
     const fault = people(drawAct());
-    const atMs = between(0, 0.9) * troubleMs;
+    const atMs = between(0, 0.9) * faultPeriodMs;
     if (!odds(0.25)) return at(atMs, fault);
     const write = pick(['decision', 'claim', 'READY', 'deletion'] as const);
     return at(atMs, {
@@ -148,7 +148,7 @@ const upAndDown: Scenario = (chance, setup) => {
     ? fewer
     : { kind: 'upon', write, node: null, delayMs, befalls: fewer, forMs: 4_000 };
   return {
-    setup: groupOf(setup, pick([1, 2]), { troubleMs: settledMs + 9_000, isGentle: odds(0.5) }),
+    setup: groupOf(setup, pick([1, 2]), { faultPeriodMs: settledMs + 9_000, isGentle: odds(0.5) }),
     faults: [
       at(settledMs + 2_990, back),
       at(settledMs + 3_000, people({ do: 'leaders', leaders: 3 })),
@@ -159,7 +159,7 @@ const upAndDown: Scenario = (chance, setup) => {
 
 /** The number of leaders rises while the elector's decisions are lost. */
 const moreFromMute: Scenario = ({ between, pick }, setup) => ({
-  setup: groupOf(setup, 1, { troubleMs: settledMs + 3_000 }),
+  setup: groupOf(setup, 1, { faultPeriodMs: settledMs + 3_000 }),
   faults: [
     at(settledMs, { kind: 'mute', node: whoElects, forMs: 1_000 }),
     at(settledMs + between(100, 1_500), people({ do: 'leaders', leaders: pick([2, 3]) })),
@@ -168,7 +168,7 @@ const moreFromMute: Scenario = ({ between, pick }, setup) => ({
 
 /** The number of leaders falls while the group is paused. */
 const fewerWhilePaused: Scenario = ({ between }, setup) => ({
-  setup: groupOf(setup, 3, { troubleMs: settledMs + 8_000 }),
+  setup: groupOf(setup, 3, { faultPeriodMs: settledMs + 8_000 }),
   faults: [
     at(settledMs, people({ do: 'pause' })),
     at(settledMs + between(500, 1_500), people({ do: 'leaders', leaders: 1 })),
@@ -183,7 +183,7 @@ const inBackoffInAll: Scenario = (chance, setup) => {
   const config = { backoff: { base: '3s', max: '6s' }, failback: 'manual' };
   if (odds(0.5)) return failedBefore(chance, setup);
   return {
-    setup: groupOf(setup, 2, { rules: config, troubleMs: settledMs + 7_000 }),
+    setup: groupOf(setup, 2, { rules: config, faultPeriodMs: settledMs + 7_000 }),
     faults: [
       at(settledMs, { kind: 'hook', node: 1, phase: 'takeover', mood: 'fails', forMs: 6_000 }),
       at(settledMs, people({ do: 'failover', node: 1, slot: 2 })),
@@ -200,7 +200,7 @@ const failedBefore: Scenario = ({ upTo }, setup) => {
   const slot = 1 + upTo(1);
   const config = { backoff: { base: '1s', max: '1s' }, failback: 'manual' };
   return {
-    setup: groupOf(setup, 2, { rules: config, troubleMs: settledMs + 8_000 }),
+    setup: groupOf(setup, 2, { rules: config, faultPeriodMs: settledMs + 8_000 }),
     faults: [
       at(settledMs, { kind: 'hook', node: 3, phase: 'takeover', mood: 'fails', forMs: 1_000 }),
       at(settledMs, people({ do: 'failover', node: 3, slot })),
@@ -224,7 +224,7 @@ const bothHeld: Scenario = ({ between }, setup) => {
       sessionTimeoutMs: 4_000,
       tickMs: 1_000,
       delays: { leastMs: 0.2, mostMs: 2 },
-      troubleMs: settledMs + 10_000,
+      faultPeriodMs: settledMs + 10_000,
     }),
     faults: [
       ...nodes.map((_, node) => at(0, { kind: 'hook', node, phase: 'fence', mood: 'slow', forMs: 12_000 })),
@@ -251,7 +251,7 @@ const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
         failbackHold: '1s',
         minLeadership: pick(['0s', '4s']),
       },
-      troubleMs: settledMs + 12_000,
+      faultPeriodMs: settledMs + 12_000,
       isGentle: odds(0.6),
     }),
     faults: [
@@ -269,7 +269,7 @@ const keptApart: Scenario = ({ pick, odds }, setup) => {
   return {
     setup: groupOf(setup, 2, {
       rules: { siteRules: { spread: isLater ? anySite : spread }, failback: pick(['auto', 'manual']) },
-      troubleMs: settledMs + 9_000,
+      faultPeriodMs: settledMs + 9_000,
       isGentle: odds(0.5),
     }),
     faults: [
@@ -282,7 +282,7 @@ const keptApart: Scenario = ({ pick, odds }, setup) => {
 
 /** One leader after another stops leading, until there are fewer nodes than slots. */
 const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
-  setup: groupOf(setup, 3, { troubleMs: settledMs + 10_000 }),
+  setup: groupOf(setup, 3, { faultPeriodMs: settledMs + 10_000 }),
   faults: [
     at(settledMs, { kind: pick(['leave', 'power off', 'unhealthy']), node: whoLeads, forMs: 6_000 }),
     at(settledMs + between(0, 1_500), {
@@ -296,7 +296,7 @@ const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
 
 /** Operators move the leader of one slot, sometimes to a node that leads another slot. */
 const moved: Scenario = ({ pick, upTo }, setup) => ({
-  setup: groupOf(setup, pick([2, 3]), { troubleMs: settledMs + 8_000, isGentle: true }),
+  setup: groupOf(setup, pick([2, 3]), { faultPeriodMs: settledMs + 8_000, isGentle: true }),
   faults: [0, 1_800, 3_600].map((laterMs) =>
     at(
       settledMs + laterMs,
@@ -311,7 +311,7 @@ const lostInOneSlot: Scenario = ({ pick, upTo, between }, setup) => {
   const forMs = 0;
   const kind = pick(['delete decision', 'spoil decision', 'delete claim'] as const);
   return {
-    setup: groupOf(setup, 2, { troubleMs: settledMs + 8_000 }),
+    setup: groupOf(setup, 2, { faultPeriodMs: settledMs + 8_000 }),
     faults: [
       at(settledMs, { kind, slot, forMs }),
       at(settledMs + between(0, 400), people({ do: 'switchover to the best', slot: 3 - slot })),

@@ -27,7 +27,7 @@ export function stallLifeOf({ between }: Chance, setup: Setup): ScriptedRun {
       delays: { leastMs: 0.2, mostMs: 2 },
       config,
       maxLeaseLosses: 1,
-      troubleMs: settledMs + 5 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 5 * sessionTimeoutMs,
     },
     faults: [at(atMs, { kind: 'freeze agent', node: whoLeads, forMs })],
   };

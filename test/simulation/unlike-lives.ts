@@ -69,7 +69,7 @@ export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup
       tickMs,
       unlike,
       delays: shortened(setup.delays, Math.min(...unlike.map(grantedMs)) / leastDelays),
-      troubleMs: settledMs + 16 * sessionTimeoutMs,
+      faultPeriodMs: settledMs + 16 * sessionTimeoutMs,
     },
     faults,
   };

@@ -236,7 +236,7 @@ describe('a store whose server sends garbage', () => {
 
 describe('what once did harm', () => {
   /** Returns the store's report about a bad answer to the handshake, or to the first request. */
-  async function troubles(script: Script): Promise<string> {
+  async function reportOf(script: Script): Promise<string> {
     await using server = await FakeServer.start(script);
     const servers = parseConnectionString(server.address);
     const store = openStore({ servers, sessionTimeoutMs: 400 });
@@ -247,7 +247,7 @@ describe('what once did harm', () => {
       await store.close({ timeoutMs: 100 });
     }
   }
-  const answering = (body: Buffer) => troubles({ request: (talk, { xid }) => talk.reply(xid, { body }) });
+  const answering = (body: Buffer) => reportOf({ request: (talk, { xid }) => talk.reply(xid, { body }) });
 
   it.each<[string, Buffer, string]>([
     [
@@ -292,12 +292,12 @@ describe('what once did harm', () => {
       'a session password of 3 bytes, expected 16',
     ],
   ])('a session with %s', async (_, answer, problem) => {
-    expect(await troubles({ handshake: (talk) => talk.raw(answer) })).toContain(problem);
+    expect(await reportOf({ handshake: (talk) => talk.raw(answer) })).toContain(problem);
   });
 
   it('news of what is no path', async () => {
-    const trouble = await troubles({ request: (talk) => talk.notify(3, '__proto__') });
-    expect(trouble).toContain('a watch event for "__proto__", which is not a valid path');
+    const report = await reportOf({ request: (talk) => talk.notify(3, '__proto__') });
+    expect(report).toContain('a watch event for "__proto__", which is not a valid path');
   });
 
   it('a frame in a hundred thousand pieces', () => {

@@ -90,8 +90,8 @@ function SiteFacts({ known, site, hasNodes, onAction }: SiteFactsProps) {
     <>
       <p class={`priority${priority === 0 || drained !== null || failed !== null ? ' priority-none' : ''}`}>
         priority <strong>{priority}</strong>
-        {drained === null ? null : <span class="tag tag-trouble">drained</span>}
-        {failed === null ? null : <span class="tag tag-trouble">failed</span>}
+        {drained === null ? null : <span class="tag tag-problem">drained</span>}
+        {failed === null ? null : <span class="tag tag-problem">failed</span>}
       </p>
       {failed === null ? null : (
         <p class="override">

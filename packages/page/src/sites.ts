@@ -24,7 +24,7 @@ export interface NodeCard extends NodeStatus {
   readonly problems: readonly string[];
 }
 
-export type Look = 'led' | 'moving' | 'trouble' | 'away' | 'plain';
+export type Look = 'led' | 'moving' | 'problem' | 'away' | 'plain';
 
 const looks: Readonly<Record<NodeState, Look>> = {
   READY: 'led',
@@ -32,8 +32,8 @@ const looks: Readonly<Record<NodeState, Look>> = {
   ELECTED: 'moving',
   RELEASING: 'moving',
   DRAINING: 'away',
-  BACKOFF: 'trouble',
-  UNHEALTHY: 'trouble',
+  BACKOFF: 'problem',
+  UNHEALTHY: 'problem',
   STANDBY: 'plain',
 };
 

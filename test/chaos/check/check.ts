@@ -65,7 +65,9 @@ export function check(records: RunRecords): Verdict {
     ...lostForNothing(leaderless, faults, run),
     ...slots.flatMap((slot) => keptTooLong(slot, changes, leaderships, faults, run)),
     ...nemesis.flatMap((record) => {
-      return record.event === 'trouble' ? [{ rule: 'no trouble', what: record.what, atMs: record.atMs }] : [];
+      return record.event === 'problem'
+        ? [{ rule: 'no unexpected problems', what: record.what, atMs: record.atMs }]
+        : [];
     }),
   ];
   for (const [index, count] of readyInSlot.entries()) {

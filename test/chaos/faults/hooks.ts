@@ -4,7 +4,7 @@ import type { HookBehaviour } from '../../support/hook-log.js';
 import { until } from '../../support/until.js';
 import type { World } from '../world.js';
 import { asOperator, slotFlags } from './people.js';
-import { aimText, type FaultReporter, nodeOf, type Of, type Trouble } from './trouble.js';
+import { aimText, type FaultReporter, nodeOf, type Of, type TargetedFault } from './targeted-fault.js';
 
 const badTakeovers: Readonly<Record<Of<'bad-takeover'>['how'], HookBehaviour>> = {
   fails: { exitCode: 1 },
@@ -22,11 +22,11 @@ const badReleases: Readonly<Record<Of<'bad-release'>['how'], HookBehaviour>> = {
   'leaves a stubborn workload': { leave: true, exitCode: 1, takeMs: 300 },
 };
 
-export async function hookTrouble(
+export async function hookFault(
   fault: Of<'bad-takeover' | 'bad-release'>,
   world: World,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const { slot = 1 } = fault;
   const leader = world.client.leader(slot)?.node ?? null;
   if (leader === null) return null;
@@ -63,7 +63,7 @@ export async function oddWorkload(
   fault: Of<'odd-workload'>,
   world: World,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const { slot = 1 } = fault;
   const leader = world.client.leader(slot)?.node ?? null;
   const [candidate] = world.standbys();
@@ -89,7 +89,7 @@ export async function oddWorkload(
   };
 }
 
-export async function sickNode(fault: Of<'sick-node'>, world: World): Promise<Trouble | null> {
+export async function sickNode(fault: Of<'sick-node'>, world: World): Promise<TargetedFault | null> {
   const node = await nodeOf(fault, world, new Set());
   if (node === null) return null;
   return {

@@ -1,21 +1,21 @@
 /** Faults of the connections between nodes and servers. */
 import type { Directions } from '../../support/proxy.js';
 import type { World } from '../world.js';
-import { aimText, nodeOf, type Of, type Trouble } from './trouble.js';
+import { aimText, nodeOf, type Of, type TargetedFault } from './targeted-fault.js';
 
-export async function networkTrouble(
+export async function networkFault(
   fault: Of<'cut-node' | 'slow-node' | 'reset-node'>,
   world: World,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const node = await nodeOf(fault, world, new Set());
   if (node === null) return null;
   const links = world.links(node);
-  const trouble = { nodes: [node], slots: [], silences: true, end: () => links.heal() };
+  const targeted = { nodes: [node], slots: [], silences: true, end: () => links.heal() };
   const who = `${aimText(fault)} ${node}`;
   switch (fault.kind) {
     case 'cut-node':
       return {
-        ...trouble,
+        ...targeted,
         detail: `${who}, ${lossNames[fault.lost]}`,
         // If only messages to the node are lost, messages from the node may keep its session alive. If the
         // node is the elector, it then keeps its seat although it receives nothing.
@@ -24,7 +24,7 @@ export async function networkTrouble(
       };
     case 'slow-node':
       return {
-        ...trouble,
+        ...targeted,
         detail: `${who}, ${fault.delayMs} ms each way`,
         begin: async () => links.delay(fault.delayMs),
       };
@@ -39,7 +39,7 @@ const lossNames: Readonly<Record<Directions, string>> = {
   toClient: 'answers to it are lost',
 };
 
-export function cutEverybody(world: World): Trouble {
+export function cutEverybody(world: World): TargetedFault {
   return {
     nodes: [],
     detail: 'both ways',

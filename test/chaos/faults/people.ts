@@ -1,6 +1,6 @@
 /** Commands that operators run during other faults. */
 import type { World } from '../world.js';
-import { type FaultReporter, nodeOf, type Of, type Trouble } from './trouble.js';
+import { type FaultReporter, nodeOf, type Of, type TargetedFault } from './targeted-fault.js';
 
 type PeopleFault = Of<
   'switchover' | 'failover' | 'lower-site' | 'disable-site' | 'prefer-site' | 'pause' | 'drain' | 'configure'
@@ -10,7 +10,7 @@ export async function people(
   fault: PeopleFault,
   world: World,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const slot = 'slot' in fault && fault.slot !== undefined ? fault.slot : 1;
   const leader = world.client.leader(slot)?.node ?? null;
   if (leader === null) return null;
@@ -76,7 +76,7 @@ function candidateOf(leader: string, world: World): string {
  * Returns the slots whose leaders a change of the configuration may move. `strategy` and `failback` may move
  * any leader. Other settings, such as time limits, move no leader.
  */
-function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, 'slots'> {
+function movedBy({ key, value }: Of<'configure'>, world: World): Pick<TargetedFault, 'slots'> {
   if (key === 'leaders') return { slots: world.slots.filter((slot) => slot > Number(value)) };
   return key === 'strategy' || key === 'failback' ? {} : { slots: [] };
 }

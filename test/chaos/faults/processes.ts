@@ -2,34 +2,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signal } from '../agent-process.js';
 import type { World } from '../world.js';
-import { aimText, type FaultReporter, nodeOf, type Of, type Taken, type Trouble } from './trouble.js';
+import {
+  aimText,
+  type FaultReporter,
+  nodeOf,
+  type Of,
+  type Taken,
+  type TargetedFault,
+} from './targeted-fault.js';
 
 type KillFault = Of<'kill-agent' | 'kill-guardian' | 'kill-both' | 'orphan-workload'>;
 type FreezeFault = Of<'freeze-agent' | 'freeze-guardian' | 'freeze-machine'>;
 type ProcessFault = KillFault | FreezeFault | Of<'stop-agent'>;
 
-export async function processTrouble(
+export async function processFault(
   fault: ProcessFault,
   world: World,
   taken: Taken,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const node = await nodeOf(fault, world, taken);
   if (node === null) return null;
-  const trouble = { nodes: [node], slots: [], detail: `${aimText(fault)} ${node}` };
+  const targeted = { nodes: [node], slots: [], detail: `${aimText(fault)} ${node}` };
   switch (fault.kind) {
     case 'stop-agent':
-      return { ...trouble, ...stopOf(node, world, reporter) };
+      return { ...targeted, ...stopOf(node, world, reporter) };
     case 'freeze-agent':
     case 'freeze-guardian':
     case 'freeze-machine':
-      return { ...trouble, silences: true, ...freezeOf(fault.kind, node, world) };
+      return { ...targeted, silences: true, ...freezeOf(fault.kind, node, world) };
     default:
-      return killOf(fault.kind, node, trouble, world, reporter);
+      return killOf(fault.kind, node, targeted, world, reporter);
   }
 }
 
-type Doing = Pick<Trouble, 'begin' | 'end'>;
+type Doing = Pick<TargetedFault, 'begin' | 'end'>;
 
 const leavePatienceMs = 15_000;
 
@@ -54,10 +61,10 @@ function stopOf(node: string, world: World, reporter: FaultReporter): Doing {
 function killOf(
   kind: KillFault['kind'],
   node: string,
-  trouble: Pick<Trouble, 'nodes' | 'slots' | 'detail'>,
+  targeted: Pick<TargetedFault, 'nodes' | 'slots' | 'detail'>,
   world: World,
   reporter: FaultReporter,
-): Trouble | null {
+): TargetedFault | null {
   const { agent, guardian, reaper } = world.agent(node);
   if (agent === null) return null;
   const kill = async (what: string, ...pids: (number | null)[]) => {
@@ -69,14 +76,14 @@ function killOf(
   const end = () => world.run(node);
   switch (kind) {
     case 'kill-agent':
-      return { ...trouble, begin: () => kill('agent', agent) };
+      return { ...targeted, begin: () => kill('agent', agent) };
     case 'kill-guardian':
-      return { ...trouble, begin: () => kill('guardian', guardian), end };
+      return { ...targeted, begin: () => kill('guardian', guardian), end };
     case 'kill-both':
-      return { ...trouble, silences: true, begin: () => kill('guardian and agent', guardian, agent), end };
+      return { ...targeted, silences: true, begin: () => kill('guardian and agent', guardian, agent), end };
     case 'orphan-workload':
       return {
-        ...trouble,
+        ...targeted,
         silences: true,
         begin: () => kill('reaper, guardian and agent', reaper, guardian, agent),
         end,

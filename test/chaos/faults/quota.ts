@@ -2,10 +2,10 @@
 import { liftQuota, noMoreRoom } from '../../support/quota.js';
 import { until } from '../../support/until.js';
 import type { World } from '../world.js';
-import type { Trouble } from './trouble.js';
+import type { TargetedFault } from './targeted-fault.js';
 
 /** Prepares a quota. It must move no leader, and keep no node from leading. */
-export async function quota(world: World): Promise<Trouble> {
+export async function quota(world: World): Promise<TargetedFault> {
   const { view, root } = world;
   const withStore = async (act: (store: Awaited<ReturnType<typeof view.store>>) => Promise<unknown>) =>
     await until(async () => act(await view.store()).then(() => true), {

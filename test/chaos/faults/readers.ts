@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from '../journal.js';
 import type { World } from '../world.js';
-import { type FaultReporter, type Of, slotText, type Trouble } from './trouble.js';
+import { type FaultReporter, type Of, slotText, type TargetedFault } from './targeted-fault.js';
 
 /** Number of clients that request events, and read none. They are fewer than an agent allows. */
 const deafReaders = 300;
@@ -21,7 +21,7 @@ export async function silentReaders(
   fault: Of<'silent-readers'>,
   world: World,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const { slot = 1, count } = fault;
   const leader = world.client.leader(slot)?.node ?? null;
   if (leader === null) return null;

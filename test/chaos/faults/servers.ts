@@ -1,13 +1,13 @@
 /** Faults of the ZooKeeper servers and of the network between them. */
 import type { ServerPart } from '../plan.js';
 import type { World } from '../world.js';
-import type { FaultReporter, Of, Trouble } from './trouble.js';
+import type { FaultReporter, Of, TargetedFault } from './targeted-fault.js';
 
-export async function serverTrouble(
+export async function serverFault(
   fault: Of<'kill-server' | 'freeze-server' | 'isolate-server' | 'slow-server' | 'reset-server'>,
   world: World,
   reporter: FaultReporter,
-): Promise<Trouble | null> {
+): Promise<TargetedFault | null> {
   const index = await serverOf(fault.on, world);
   const server = world.servers[index];
   if (server === undefined) return null;
@@ -16,12 +16,12 @@ export async function serverTrouble(
     await world.peers.heal();
     await server.ready();
   };
-  const trouble = { nodes: [], ensemble: true, silences: true, end: heal };
+  const targeted = { nodes: [], ensemble: true, silences: true, end: heal };
   const who = `${fault.on}, server ${index}`;
   switch (fault.kind) {
     case 'kill-server':
       return {
-        ...trouble,
+        ...targeted,
         detail: who,
         begin: async () => {
           reporter.crash(`server ${index}`);
@@ -31,7 +31,7 @@ export async function serverTrouble(
       };
     case 'freeze-server':
       return {
-        ...trouble,
+        ...targeted,
         detail: who,
         begin: () => server.pause(),
         end: async () => {
@@ -41,22 +41,22 @@ export async function serverTrouble(
       };
     case 'isolate-server':
       return {
-        ...trouble,
+        ...targeted,
         detail: `${who}, ${fault.lost} lost`,
         begin: () => world.peers.isolate(index, fault.lost),
       };
     case 'slow-server':
       return {
-        ...trouble,
+        ...targeted,
         detail: `${who}, ${fault.delayMs} ms each way`,
         begin: async () => world.peers.delay(index, fault.delayMs),
       };
     case 'reset-server':
-      return { ...trouble, detail: who, begin: async () => world.peers.reset(index) };
+      return { ...targeted, detail: who, begin: async () => world.peers.reset(index) };
   }
 }
 
-export async function killMajority(world: World, reporter: FaultReporter): Promise<Trouble> {
+export async function killMajority(world: World, reporter: FaultReporter): Promise<TargetedFault> {
   const first = await serverOf('ensemble-leader', world);
   const victims = [first, (first + 1) % world.servers.length];
   return {

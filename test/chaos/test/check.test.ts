@@ -29,9 +29,9 @@ describe('the checker of chaos', () => {
     expect(rules(new Scene().verdict())).toContain('something is shown');
   });
 
-  it('takes a trouble of the run itself for a violation', () => {
+  it('counts a problem of the run itself as a violation', () => {
     const scene = orderly();
-    scene.nemesis.push({ event: 'trouble', atMs: 1, what: 'the agent of a ended by itself' });
+    scene.nemesis.push({ event: 'problem', atMs: 1, what: 'the agent of a ended by itself' });
     expect(violationsIn(scene.verdict())).toEqual(['the agent of a ended by itself']);
   });
 });

@@ -3,7 +3,7 @@ import type { Fault, NodePart } from '../plan.js';
 import type { World } from '../world.js';
 
 /** A fault with known victims. */
-export interface Trouble {
+export interface TargetedFault {
   readonly detail: string;
   /** Nodes that the fault may keep from leading. Empty if the fault blocks the whole group. */
   readonly nodes: readonly string[];

@@ -7,7 +7,7 @@ import { errorMessage } from '../errors.js';
 import { type Endpoint, endpointText } from './endpoint.js';
 import { codeOf } from './transport.js';
 
-export class Troubles {
+export class LogThrottle {
   readonly #log: Logger;
   readonly #logged = new Map<string, Set<string>>();
 
@@ -16,7 +16,7 @@ export class Troubles {
   }
 
   /** Logs a problem. `to` is null for a problem that concerns all peers. */
-  met(to: Endpoint | null, error: unknown): void {
+  sendFailed(to: Endpoint | null, error: unknown): void {
     const where = to === null ? 'all peers' : endpointText(to);
     const kind = codeOf(error) || errorMessage(error);
     if (this.#isKnown(where, kind)) return;
@@ -29,7 +29,7 @@ export class Troubles {
   }
 
   /** Records that the peer answers again. Later problems with it are logged again. */
-  over(where: string): void {
+  reset(where: string): void {
     this.#logged.delete(where);
   }
 
