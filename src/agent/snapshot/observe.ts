@@ -59,7 +59,7 @@ export interface SlotsKnown {
 }
 export const oneSlot: SlotsKnown = { count: 1, own: [1], undecided: false };
 
-/** The parts of an observer that do not depend on a session. */
+/** The parts of the input of `observe` that do not depend on a session. */
 export interface ReadingNode {
   readonly paths: GroupPaths;
   readonly node: string;
@@ -67,7 +67,7 @@ export interface ReadingNode {
   readonly contents: Contents;
 }
 
-export interface Observer extends ReadingNode {
+export interface SnapshotInput extends ReadingNode {
   readonly store: Store;
   /** Reader of the group's own znodes. */
   readonly reads: Reader;
@@ -86,14 +86,14 @@ export interface ReadScope {
 }
 
 /** Reads the group. Throws StoreError. NO_NODE means that the group's tree does not exist. */
-export async function observe(observer: Observer, scope: ReadScope): Promise<Observed> {
-  const { store, reads, paths, node, contents, scores } = observer;
+export async function observe(input: SnapshotInput, scope: ReadScope): Promise<Observed> {
+  const { store, reads, paths, node, contents, scores } = input;
   const { part, seat, slots } = scope;
   const readsAll = part === 'elector' || part === 'next-elector';
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
     const isOwn = part !== 'standby' && slots.own.includes(slot);
-    return readsAll || isOwn ? claimAt(observer, slot, readsAll) : null;
+    return readsAll || isOwn ? claimAt(input, slot, readsAll) : null;
   };
   const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
@@ -122,32 +122,32 @@ export async function observe(observer: Observer, scope: ReadScope): Promise<Obs
     settleAll(others.map((slot) => orMissing(decision(slot)))),
     claim(1),
     settleAll(others.map(claim)),
-    seat.below === null ? false : seatStands(observer, seat.below),
+    seat.below === null ? false : seatStands(input, seat.below),
     orNull(reads.getData(paths.node(node), { watch: readsAll })),
     readsAll ? reads.getChildren(paths.nodes, { watch: true }) : null,
     readsAll ? reads.getChildren(paths.election, { watch: true }) : null,
     readsAll ? reads.getData(paths.history, { watch: true }) : null,
-    isConcerned && slots.count === 1 ? successorAt(observer) : undefined,
+    isConcerned && slots.count === 1 ? successorAt(input) : undefined,
   ] as const);
   const placed = await place(
-    observer,
+    input,
     { ...seat, name: ownSeat === null ? null : seat.name },
     below,
     seatNames?.children ?? null,
   );
-  const config = readConfig(observer, configRead);
-  const decided = readElected(observer, 1, elected);
+  const config = readConfig(input, configRead);
+  const decided = readElected(input, 1, elected);
   const count = slotCount({ config, elected: decided, history: null }, slots.count);
   const beyondFirst = others.flatMap((slot, index): SlotState[] => {
     const decision = decisions[index];
     if (!isStoreError(decision))
-      return [{ slot, elected: readElected(observer, slot, decision), current: claims[index] ?? null }];
+      return [{ slot, elected: readElected(input, slot, decision), current: claims[index] ?? null }];
     // A slot that the group no longer has is not missing: the tree may have been recreated without it.
     if (slot <= count) throw decision;
     return [];
   });
   const [members, reports, neighbour, circuitBreaker] = await settleAll([
-    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self),
+    names === null ? null : readMembers(input, names.children, seatNames?.children ?? [], self),
     names === null ? null : scores.read(store, config.value, names.children),
     names === null ? null : readNeighbour(store, config.value, paths, true),
     names === null ? null : readCircuitBreaker(store, config.value, paths),
@@ -166,7 +166,7 @@ export async function observe(observer: Observer, scope: ReadScope): Promise<Obs
           ? null
           : members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
       neighbour,
-      history: head === null ? null : readHead(observer, head),
+      history: head === null ? null : readHead(input, head),
       successor,
       circuitBreaker,
     },
@@ -222,26 +222,26 @@ const unreadable = { value: null, problem: 'its ACL does not allow this node to 
  * Reads the claim of a slot. Only a node that reads everything must be notified when a claim is created. The
  * elected node needs no such notification: it creates the claim itself, as soon as no other claim exists.
  */
-async function claimAt(observer: Observer, slot: number, watchesCreation: boolean): Promise<Claim | null> {
-  const { reads } = observer;
-  const { current } = pathsOfSlot(observer.paths, slot);
+async function claimAt(input: SnapshotInput, slot: number, watchesCreation: boolean): Promise<Claim | null> {
+  const { reads } = input;
+  const { current } = pathsOfSlot(input.paths, slot);
   const read = await readable(reads.getData(current, { watch: true }));
-  if (read !== 'unreadable' && read !== null) return readClaim(observer, current, read);
+  if (read !== 'unreadable' && read !== null) return readClaim(input, current, read);
   if (read === null && !watchesCreation) return null;
   const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
   // If the znode was missing at the first read, it has been created since then.
-  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, watchesCreation);
+  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(input, slot, watchesCreation);
 }
 
 /** Reads the published successor. Returns null if there is none, undefined if this node may not read it. */
-async function successorAt(observer: Observer): Promise<GroupSnapshot['successor']> {
-  const { reads, paths, contents } = observer;
+async function successorAt(input: SnapshotInput): Promise<GroupSnapshot['successor']> {
+  const { reads, paths, contents } = input;
   const read = await readable(reads.getData(paths.successor, { watch: true }));
   if (read === 'unreadable') return undefined;
   if (read !== null) return versioned(contents.successor(paths.successor, read.data), read.stat);
   const stat = await reads.exists(paths.successor, { watch: true });
-  return stat === null ? null : await successorAt(observer);
+  return stat === null ? null : await successorAt(input);
 }
 
 /**
@@ -249,12 +249,12 @@ async function successorAt(observer: Observer): Promise<GroupSnapshot['successor
  * contains the seats if they were just read.
  */
 async function place(
-  observer: Observer,
+  input: SnapshotInput,
   seat: SeatKnown,
   belowStands: boolean,
   read: readonly string[] | null,
 ): Promise<SeatKnown> {
-  const { reads, paths } = observer;
+  const { reads, paths } = input;
   if (seat.name === null) return noSeat;
   if (belowStands) return seat;
   for (let seats = read; ; seats = null) {
@@ -264,7 +264,7 @@ async function place(
     if (index === -1) return noSeat;
     const below = order[index - 1] ?? null;
     const found = { name: seat.name, below, second: index === 1, among: order.length };
-    if (below === null || (await seatStands(observer, below))) return found;
+    if (below === null || (await seatStands(input, below))) return found;
   }
 }
 
@@ -272,7 +272,7 @@ async function place(
  * Whether the seat exists. Watches the seat's children. A seat cannot have children, so this watch fires only
  * when the seat is deleted. Data that is written to a seat concerns only the seat's own node.
  */
-async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
+async function seatStands({ reads, paths }: SnapshotInput, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
   const read = await readable(reads.getChildren(path, { watch: true }));
   return read === 'unreadable' ? (await reads.exists(path, { watch: true })) !== null : read !== null;
@@ -287,7 +287,7 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
  * node's own registration, which was just read.
  */
 async function readMembers(
-  { reads, paths, node, contents }: Observer,
+  { reads, paths, node, contents }: SnapshotInput,
   names: readonly string[],
   seatNames: readonly string[],
   self: Read | null,
@@ -318,7 +318,7 @@ export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
 }
 
 /** Returns the configuration. An empty znode has been created but not written yet, so the default applies. */
-function readConfig({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['config'] {
+function readConfig({ paths, contents }: SnapshotInput, { data, stat }: Read): GroupSnapshot['config'] {
   if (data.length === 0) return versioned({ value: defaultGroupConfig, problem: null }, stat);
   return versioned(contents.config(paths.config, data), stat);
 }
@@ -326,7 +326,7 @@ function readConfig({ paths, contents }: Observer, { data, stat }: Read): GroupS
 const notRead = { value: null, problem: 'it was not read', version: -1, modifiedAtMs: 0 } as const;
 
 function readElected(
-  { paths, contents }: Observer,
+  { paths, contents }: SnapshotInput,
   slot: number,
   read: Read | undefined,
 ): GroupSnapshot['elected'] {
@@ -337,12 +337,12 @@ function readElected(
 }
 
 /** Returns the head of the history. An unreadable head is overwritten with the next record. */
-function readHead({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['history'] {
+function readHead({ paths, contents }: SnapshotInput, { data, stat }: Read): GroupSnapshot['history'] {
   if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
   return versioned(contents.historyHead(paths.history, data), stat);
 }
 
-function readClaim({ contents }: Observer, path: string, { data, stat }: Read): Claim {
+function readClaim({ contents }: SnapshotInput, path: string, { data, stat }: Read): Claim {
   return asClaim(contents.claim(path, data), stat);
 }
 

@@ -137,7 +137,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     rule: 'Read in this order: config, elected, current, nodes, so that who is seen READY is seen registered',
     in: 'observe',
     find: 'const placed = await place(',
-    replace: `const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], self); const late = part === 'standby' ? null : await claimAt(observer, 1, readsAll); const placed = await place(`,
+    replace: `const early = names === null ? null : await readMembers(input, names.children, seatNames?.children ?? [], self); const late = part === 'standby' ? null : await claimAt(input, 1, readsAll); const placed = await place(`,
     also: [
       {
         in: 'observe',
@@ -146,7 +146,7 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         in: 'observe',
-        find: 'names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self)',
+        find: 'names === null ? null : readMembers(input, names.children, seatNames?.children ?? [], self)',
         replace: 'early',
       },
       {
