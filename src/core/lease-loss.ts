@@ -51,7 +51,7 @@ export function withLeaseLoss(
  * Clears the last loss if the ensemble has had a new leader since then, because the ensemble may have been
  * unavailable. `token` is the fencing token of the node's new claim.
  */
-export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
+export function clearedByNewEpoch(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
   const last = leaseLosses.at(-1);
   if (last === undefined || epochOf(last.token) === epochOf(token)) return leaseLosses;
   return [...leaseLosses.slice(0, -1), { ...last, lostLease: false }];

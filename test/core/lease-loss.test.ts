@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../src/core/lease-loss.js';
+import { clearedByNewEpoch, type LeaseLoss, resumption, withLeaseLoss } from '../../src/core/lease-loss.js';
 import { isPlainlyDue, newElector } from '../../src/core/round.js';
 import { type ClaimContent, claimSchema } from '../../src/model/znodes.js';
 import { Bench } from './bench.js';
@@ -221,11 +221,11 @@ describe('what a node knows of its lease losses', () => {
     });
   });
 
-  it('is excused by a new leader of the ensemble', () => {
+  it('is cleared by a new leader of the ensemble', () => {
     const leaseLosses = withLeaseLoss([], ended(1), lease, 2_000);
-    expect(excused(leaseLosses, 200n)).toBe(leaseLosses);
-    expect(excused(leaseLosses, (1n << 32n) + 1n)).toMatchObject([{ lostLease: false }]);
-    expect(excused([], 200n)).toEqual([]);
+    expect(clearedByNewEpoch(leaseLosses, 200n)).toBe(leaseLosses);
+    expect(clearedByNewEpoch(leaseLosses, (1n << 32n) + 1n)).toMatchObject([{ lostLease: false }]);
+    expect(clearedByNewEpoch([], 200n)).toEqual([]);
   });
 
   it('is no more than a claim may contain', () => {

@@ -16,13 +16,13 @@ const idleMs = 500;
 /** Maximum time in which a supervisor must end what an agent left behind, unless a hook takes longer. */
 const orphanedMs = 600;
 
-export interface Excuses {
+export interface Permissions {
   readonly guards: Guards;
   /**
    * Whether an operator or a fence took the claim from its owner so recently that the owner's lease may still
    * last.
    */
-  isExcused(token: bigint): boolean;
+  isPermitted(token: bigint): boolean;
 }
 
 /** A claim that its owner keeps although another node is elected. */
@@ -35,7 +35,7 @@ interface Held {
 
 export class Conduct {
   readonly #court: Court;
-  readonly #excuses: Excuses;
+  readonly #permissions: Permissions;
   readonly #takenOver = new Set<bigint>();
   /**
    * Tokens under which nodes report that they lead. A token moves to `#ended` when its node stops reporting
@@ -51,9 +51,9 @@ export class Conduct {
   /** The last such claim of each node. */
   readonly #holds = new Map<string, Held>();
 
-  constructor(court: Court, excuses: Excuses) {
+  constructor(court: Court, permissions: Permissions) {
     this.#court = court;
-    this.#excuses = excuses;
+    this.#permissions = permissions;
   }
 
   /** Forgets all tokens, because a restored ensemble may issue them again. */
@@ -99,7 +99,7 @@ export class Conduct {
       violate(2, `${node.name} says that it leads beyond its lease`);
     if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
     const standing = inSlot(this.#court.picture(), status.slot ?? 1).claim?.id;
-    if (standing !== token && !this.#excuses.isExcused(token))
+    if (standing !== token && !this.#permissions.isPermitted(token))
       violate(2, `${node.name} says that it leads under token ${token}, and its claim is gone`);
     this.#minds(node, token);
   }
@@ -264,7 +264,7 @@ export class Conduct {
   orphaned(node: Node): void {
     const { machine, process } = node;
     const supervisors = [...machine.supervisors].filter((supervisor) => supervisor.isRunning);
-    const { guards } = this.#excuses;
+    const { guards } = this.#permissions;
     const groups = machine.groups.filter(
       (group) => group.phase === 'takeover' && guards.agentOf(group) === process,
     );

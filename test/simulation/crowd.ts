@@ -13,7 +13,7 @@ const resultSchema = z.object({
   simulatedMs: z.number(),
   transitions: z.number(),
   claims: z.number(),
-  excused: z.number(),
+  permittedOverlaps: z.number(),
   leaderlessMs: z.number().nullable(),
   boundMs: z.number(),
   /** Kinds of the run's faults, one entry for each fault. */

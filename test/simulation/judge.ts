@@ -2,9 +2,9 @@
  * Watches a simulated group and reports a broken promise at the step that breaks it. The judge knows the
  * tree, the hooks and what nodes report, but not how nodes decide.
  *
- * The judge excuses two things that the documentation does not promise. One is an overlap after a claim was
- * deleted by hand. The other is a workload on a machine where neither the agent nor its supervisor is left to
- * end it.
+ * The judge permits two things, because the documentation does not promise otherwise. One is an overlap after
+ * a claim was deleted by hand. The other is a workload on a machine where neither the agent nor its
+ * supervisor is left to end it.
  */
 
 import type { Database } from '../../src/embedded/database.js';
@@ -59,14 +59,14 @@ export class Judge {
   violation: Violation | null = null;
   transitions = 0;
   claims = 0;
-  excused = 0;
+  permittedOverlaps = 0;
   /** Number of committed writes, not counting a leader's lease renewals. */
   writes = 0;
   readonly #slots: readonly SlotSeen[];
   /** Claims that may be removed, because a correct fence hook or an operator reported the workload dead. */
   readonly #mayBeRemoved = new Set<bigint>();
   readonly guards = new Guards();
-  readonly #excusedUntilMs = new Map<bigint, number>();
+  readonly #permittedUntilMs = new Map<bigint, number>();
   /** Claims that their owner deleted. */
   readonly #released = new Set<bigint>();
   readonly #world: World;
@@ -125,7 +125,7 @@ export class Judge {
     for (const other of this.#nodes) {
       const { fencingToken: token, slot } = other.agent?.status ?? { fencingToken: null, slot: null };
       const isSame = slot === group.slot || other.name === node.name;
-      const leads = other !== node && isSame && other.saysItLeads && !this.isExcused(token ?? 0n);
+      const leads = other !== node && isSame && other.saysItLeads && !this.isPermitted(token ?? 0n);
       if (group.phase === 'takeover' && leads) {
         this.violate(2, `${other.name} says that it leads while the takeover of ${node.name} starts`);
       }
@@ -160,8 +160,8 @@ export class Judge {
       !this.#released.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
     const hasOutlived = isStuck(other.machine, held) || isStuck(node.machine, group);
     const isUnguarded = !this.guards.isGuarded(other, held) || !this.guards.isGuarded(node, group);
-    if (hasOutlived || isUnguarded || this.isExcused(held.token) || this.isExcused(group.token)) {
-      this.excused += 1;
+    if (hasOutlived || isUnguarded || this.isPermitted(held.token) || this.isPermitted(group.token)) {
+      this.permittedOverlaps += 1;
       return;
     }
     const what = `${group.phase} of ${node.machine.name} (token ${group.token}) starts`;
@@ -183,17 +183,17 @@ export class Judge {
    * Whether the claim was taken from its owner recently. What the owner runs and reports may continue until
    * the owner's lease ends.
    */
-  isExcused(token: bigint): boolean {
-    return this.#world.nowMs < (this.#excusedUntilMs.get(token) ?? Number.NEGATIVE_INFINITY);
+  isPermitted(token: bigint): boolean {
+    return this.#world.nowMs < (this.#permittedUntilMs.get(token) ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Whether an operator or a fence has ever taken the claim from its owner. */
   wasTaken(token: bigint): boolean {
-    return this.#excusedUntilMs.has(token);
+    return this.#permittedUntilMs.has(token);
   }
 
-  #excuse(token: bigint): void {
-    this.#excusedUntilMs.set(token, this.#world.nowMs + this.#leaseMs);
+  #permit(token: bigint): void {
+    this.#permittedUntilMs.set(token, this.#world.nowMs + this.#leaseMs);
   }
 
   fenced(target: string): void {
@@ -220,7 +220,7 @@ export class Judge {
     this.#newestToken = 0n;
     this.#mayBeRemoved.clear();
     this.#released.clear();
-    this.#excusedUntilMs.clear();
+    this.#permittedUntilMs.clear();
     this.#limits.clear();
   }
 
@@ -338,11 +338,11 @@ export class Judge {
     if (session === claim.owner) this.#released.add(claim.token);
     if (session === claim.owner) return;
     if (this.#mayBeRemoved.has(claim.token)) {
-      this.#excuse(claim.token);
+      this.#permit(claim.token);
       return;
     }
     if (this.isByHand(session) && this.mayDeleteByHand()) {
-      this.#excuse(claim.token);
+      this.#permit(claim.token);
       return;
     }
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);

@@ -72,7 +72,7 @@ async function printRun(seed: number): Promise<void> {
 async function run({ from, to }: Range): Promise<void> {
   const startedMs = performance.now();
   const bad: Result[] = [];
-  const sums = { seeds: 0, steps: 0, hours: 0, transitions: 0, claims: 0, excused: 0 };
+  const sums = { seeds: 0, steps: 0, hours: 0, transitions: 0, claims: 0, permittedOverlaps: 0 };
   const faults = new Map<string, number>();
   const leaderless: number[] = [];
   let mostOfBound = 0;
@@ -89,7 +89,7 @@ async function run({ from, to }: Range): Promise<void> {
       sums.hours += result.simulatedMs / 3_600_000;
       sums.transitions += result.transitions;
       sums.claims += result.claims;
-      sums.excused += result.excused;
+      sums.permittedOverlaps += result.permittedOverlaps;
       if (result.leaderlessMs !== null) {
         leaderless.push(result.leaderlessMs);
         mostOfBound = Math.max(mostOfBound, result.leaderlessMs / result.boundMs);
@@ -116,7 +116,7 @@ async function run({ from, to }: Range): Promise<void> {
     `${sums.steps} steps in ${seconds.toFixed(1)} s: ${Math.round((sums.steps / seconds) * 60)} a minute`,
   );
   console.log(
-    `${sums.hours.toFixed(1)} simulated hours, ${sums.transitions} decisions, ${sums.claims} claims, ${sums.excused} excused overlaps`,
+    `${sums.hours.toFixed(1)} simulated hours, ${sums.transitions} decisions, ${sums.claims} claims, ${sums.permittedOverlaps} permitted overlaps`,
   );
   console.log(`faults: ${most.join(', ')}`);
   console.log(

@@ -108,7 +108,7 @@ export function electingRules(court: Court): Rule {
     if ((was.claim?.content.term ?? 0) > before.content.term && was.claim?.content.node === to) return;
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);
-    if (isExcused(from, { was, is, nowMs })) return;
+    if (mayBeReplaced(from, { was, is, nowMs })) return;
     if (to === null) complain(6, `no node is elected any more, though ${from} is as eligible as before`);
     else prefers({ from, to }, { was, is, nowMs }, complain);
   }
@@ -138,7 +138,7 @@ export function electingRules(court: Court): Rule {
    * Whether there is a reason to replace the elected node. The node's state may have changed since it was
    * elected, or operators may want to replace it.
    */
-  function isExcused(from: string, { was, is }: Change): boolean {
+  function mayBeReplaced(from: string, { was, is }: Change): boolean {
     if (isGivenUp(is)) return true;
     const since = decidedMs(was);
     const registration = was.registrations.get(from);

@@ -152,7 +152,7 @@ export function failureRules(court: Court): Rule {
     if (leaseLosses.areGrounds(node, step)) return 'it lost its lease again';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
-    // A claim that comes too late does not excuse the node: the time until the claim still counts.
+    // A claim that comes too late does not clear the node: the time until the claim still counts.
     const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : then.claimGoneMs;
     const freeSinceMs = Math.max(elected.changedMs, then.claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;

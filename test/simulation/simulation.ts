@@ -44,7 +44,7 @@ export interface Outcome {
   readonly simulatedMs: number;
   readonly transitions: number;
   readonly claims: number;
-  readonly excused: number;
+  readonly permittedOverlaps: number;
   /** Time from the repair until the group had its leaders. Null if a violation came before the repair. */
   readonly leaderlessMs: number | null;
   /** Maximum time that `leaderlessMs` may reach. */
@@ -335,7 +335,7 @@ class Simulation {
       simulatedMs: world.nowMs,
       transitions: judge.transitions,
       claims: judge.claims,
-      excused: judge.excused,
+      permittedOverlaps: judge.permittedOverlaps,
       leaderlessMs,
       boundMs,
       trace: world.trace,

@@ -1,5 +1,5 @@
 /** This node's leaderships that were READY and have ended. The node's next claim reports them. */
-import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../core/lease-loss.js';
+import { clearedByNewEpoch, type LeaseLoss, resumption, withLeaseLoss } from '../../core/lease-loss.js';
 import type { Lease } from '../../lease/lease.js';
 import type { ClaimContent } from '../../model/znodes.js';
 import type { Clock } from '../../ports/clock.js';
@@ -20,7 +20,7 @@ export class EndedLeaderships {
 
   /** Clears the last loss if the new claim's token shows that the ensemble may have been unavailable. */
   claimed(token: bigint): void {
-    this.#leaseLosses = excused(this.#leaseLosses, token);
+    this.#leaseLosses = clearedByNewEpoch(this.#leaseLosses, token);
   }
 
   /** Returns what a new claim under this term reports about the previous leadership. */

@@ -62,10 +62,10 @@ function whyWrong(
   if (begun.length === 0) return truths.length === 0 ? 'which never was so' : 'which was so only later';
   const untilMs = Math.max(...begun.map(({ toMs }) => toMs));
   if (untilMs >= requestedAtMs - slackMs) return null;
-  const excused = faults.some(({ ensemble, fromMs, toMs }) => {
+  const isPermitted = faults.some(({ ensemble, fromMs, toMs }) => {
     return ensemble && fromMs <= untilMs + slackMs && requestedAtMs <= toMs + ensembleMs;
   });
-  return excused ? null : `which was so no more for ${((requestedAtMs - untilMs) / 1000).toFixed(1)} s`;
+  return isPermitted ? null : `which was so no more for ${((requestedAtMs - untilMs) / 1000).toFixed(1)} s`;
 }
 
 function nameOf({ node, status, token }: { node: string; status: string; token: string }): string {

@@ -253,7 +253,7 @@ describe('the time without a leader', () => {
     expect(rules(killed(21, two))).toEqual(['a leader in time']);
   });
 
-  it('is not excused by a fault that comes when it is overdue', () => {
+  it('is not extended by a fault that comes when it is overdue', () => {
     const late = (scene: Scene) => scene.fault(20, 90, ['a']).fault(36, 90, ['a']);
     const verdict = killed(20, late);
     expect(rules(verdict)).toEqual(['a leader in time']);
@@ -274,13 +274,13 @@ describe('the time without a leader', () => {
     expect(killed(45, all).violations).toEqual([]);
   });
 
-  it('is not excused by what only lasts while nobody is kept from leading any more', () => {
+  it('is not extended by what only lasts while nobody is kept from leading any more', () => {
     const lasting = (scene: Scene) => scene.fault(20, 30, [], { blocks: true }).fault(20, 90, ['a']);
     expect(killed(25, lasting).violations).toEqual([]);
     expect(rules(killed(26, lasting))).toEqual(['a leader in time']);
   });
 
-  it('is not excused by faults that would leave nobody, but come one after the other', () => {
+  it('is not extended by faults that would leave nobody, but come one after the other', () => {
     const inTurn = (scene: Scene) => scene.fault(20, 30, ['a', 'b']).fault(31, 90, ['c']);
     const boundMs = plainBoundMs + 2 * watchdogMs + run.backoffMs;
     expect(killed(45, inTurn)).toMatchObject({ violations: [], gaps: [{ boundMs, countedMs: 34_000 }] });
