@@ -55,7 +55,7 @@ export function elsewhereOf(input: SlotsInput): Elsewhere {
     .map(({ elected, current }) => recovered(elected.value ?? initialElected, current, members))
     .filter((node) => node !== null);
   return {
-    busy: new Map([...[...reserved].map(courting), ...takenBy(states, slot, members)]),
+    busy: new Map([...[...reserved].map(reservation), ...takenBy(states, slot, members)]),
     held: sharing(input, others),
     elected: others.flatMap(({ elected }) => elected.value?.node ?? []),
     ready: new Set(ready),
@@ -72,7 +72,7 @@ function givenUpReason(leaders: number, slot: number): string {
   return `slot ${slot} is removed, because leaders is now ${leaders}`;
 }
 
-function courting([node, slot]: readonly [string, number]): [string, string] {
+function reservation([node, slot]: readonly [string, number]): [string, string] {
   return [node, `it will take over slot ${slot}`];
 }
 

@@ -5,9 +5,9 @@ import { type ClaimSeen, inSlot, type Picture, type RegistrationSeen, slotsIn } 
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import { hookMs } from './pace.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { sticks } from './setup.js';
-import { stepIn } from './slot-court.js';
+import { stepIn } from './slot-rule-context.js';
 
 /**
  * Maximum time that a node may lead without a workload. The agent is notified when its workload is killed.
@@ -34,7 +34,7 @@ interface Held {
 }
 
 export class Conduct {
-  readonly #court: Court;
+  readonly #context: RuleContext;
   readonly #permissions: Permissions;
   readonly #takenOver = new Set<bigint>();
   /**
@@ -51,8 +51,8 @@ export class Conduct {
   /** The last such claim of each node. */
   readonly #holds = new Map<string, Held>();
 
-  constructor(court: Court, permissions: Permissions) {
-    this.#court = court;
+  constructor(context: RuleContext, permissions: Permissions) {
+    this.#context = context;
     this.#permissions = permissions;
   }
 
@@ -68,9 +68,9 @@ export class Conduct {
 
   /** Checks every node that may lead, or all nodes. Must be called after every event. */
   look(asksAll = false): void {
-    const slots = slotsIn(this.#court.picture());
+    const slots = slotsIn(this.#context.picture());
     const owners = new Set(slots.map(({ claim }) => claim?.content.node));
-    for (const node of this.#court.nodes) {
+    for (const node of this.#context.nodes) {
       this.#revives(node);
       if (!owners.has(node.name) && !this.#led.has(node) && !asksAll) continue;
       this.#ask(node);
@@ -94,11 +94,11 @@ export class Conduct {
     }
     const token = status.fencingToken;
     this.#led.set(node, token);
-    const { violate } = this.#court;
+    const { violate } = this.#context;
     if ((node.process?.clock.monotonicMs() ?? 0) >= (status.lease?.releaseAtMs ?? 0))
       violate(2, `${node.name} says that it leads beyond its lease`);
     if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
-    const standing = inSlot(this.#court.picture(), status.slot ?? 1).claim?.id;
+    const standing = inSlot(this.#context.picture(), status.slot ?? 1).claim?.id;
     if (standing !== token && !this.#permissions.isPermitted(token))
       violate(2, `${node.name} says that it leads under token ${token}, and its claim is gone`);
     this.#minds(node, token);
@@ -122,7 +122,7 @@ export class Conduct {
       if (node.process.clock.monotonicMs() >= lease.releaseAtMs)
         this.#endedLeases.set(token, lease.releaseAtMs);
     } else if (lease.releaseAtMs > endedAtMs)
-      this.#court.violate(9, `the lease of ${node.name} under token ${token} had ended, and runs again`);
+      this.#context.violate(9, `the lease of ${node.name} under token ${token} had ended, and runs again`);
   }
 
   /** Checks that nothing of a leadership is alive after its lease, if a supervisor exists that can end it. */
@@ -131,18 +131,18 @@ export class Conduct {
     const { machine } = node;
     const endsAtMs = status?.lease?.endsAtMs ?? -1;
     if (status?.fencingToken == null || endsAtMs < 0) return;
-    const now = machine.clock.startMs + this.#court.world.nowMs * machine.clock.rate;
+    const now = machine.clock.startMs + this.#context.world.nowMs * machine.clock.rate;
     const isKept = [...machine.supervisors].some(
       (supervisor) => supervisor.isRunning && !supervisor.wasFrozen,
     );
     if (!isKept || now <= endsAtMs) return;
     const group = machine.groups.find(({ token, isUndying }) => token === status.fencingToken && !isUndying);
     if (group?.phase === 'takeover')
-      this.#court.violate(2, `what ${node.name} runs under token ${group.token} outlives its lease`);
+      this.#context.violate(2, `what ${node.name} runs under token ${group.token} outlives its lease`);
   }
 
   #minds(node: Node, token: bigint): void {
-    const { nowMs } = this.#court.world;
+    const { nowMs } = this.#context.world;
     if (node.machine.groups.some((group) => group.hasWorkload && group.token === token)) {
       this.#idleSinceMs.delete(node);
       return;
@@ -150,11 +150,11 @@ export class Conduct {
     const sinceMs = this.#idleSinceMs.get(node) ?? nowMs;
     this.#idleSinceMs.set(node, sinceMs);
     if (nowMs - sinceMs > idleMs && !this.#isFenced(node))
-      this.#court.violate(9, `${node.name} says that it leads, and its workload is dead for ${idleMs} ms`);
+      this.#context.violate(9, `${node.name} says that it leads, and its workload is dead for ${idleMs} ms`);
   }
 
   started(node: Node, group: Group): void {
-    const { violate, setup } = this.#court;
+    const { violate, setup } = this.#context;
     const { phase, token } = group;
     const status = node.saysItLeads ? node.agent?.status : undefined;
     if (phase === 'release' && status?.stage === 'releasing' && status.fencingToken === token)
@@ -170,15 +170,15 @@ export class Conduct {
 
   /** Checks that the elector notices a failed hook soon and decides again. */
   failed(node: Node, { phase }: Group): void {
-    const own = slotsIn(this.#court.picture()).find(({ elected }) => elected?.content.node === node.name);
+    const own = slotsIn(this.#context.picture()).find(({ elected }) => elected?.content.node === node.name);
     if ((phase !== 'prepare' && phase !== 'takeover') || own === undefined) return;
     const { slot, decisions } = own;
     const { process } = node;
     // The node first ends what it began, and reports the failure. Only after that can the elector decide.
-    const { answerMs, promptMs } = this.#court;
+    const { answerMs, promptMs } = this.#context;
     const withinMs = 2 * answerMs + (phase === 'prepare' ? hookMs : 3 * hookMs);
-    this.#court.soon(withinMs, 9, () => {
-      const now = inSlot(this.#court.picture(), slot);
+    this.#context.soon(withinMs, 9, () => {
+      const now = inSlot(this.#context.picture(), slot);
       const isSame = now.decisions === decisions && now.config?.content.paused == null;
       if (!isSame || process?.isAlive !== true || node.machine.misbehaves(promptMs, 'release')) return null;
       return `the ${phase} hook of ${node.name} has failed, and nothing follows from that`;
@@ -204,7 +204,7 @@ export class Conduct {
     const held = known ?? this.#newHeld(claim, { slot, nowMs });
     if (!isNew && was.decisions === is.decisions) return;
     const leftMs = Math.max(0, held.sinceMs + 1.1 * this.#patienceMs() - nowMs);
-    this.#court.soon(leftMs + this.#court.promptMs, 9, () =>
+    this.#context.soon(leftMs + this.#context.promptMs, 9, () =>
       this.#unfenced(held, { slot, decisions: is.decisions }),
     );
   }
@@ -217,13 +217,13 @@ export class Conduct {
   }
 
   #patienceMs(): number {
-    const { timeouts } = this.#court.setup.config;
+    const { timeouts } = this.#context.setup.config;
     return durationMs(timeouts.release) + 2 * durationMs(timeouts.grace);
   }
 
   #unfenced(held: Held, { slot, decisions }: { slot: number; decisions: number }): string | null {
-    const { setup, nodes, promptMs } = this.#court;
-    const now = inSlot(this.#court.picture(), slot);
+    const { setup, nodes, promptMs } = this.#context;
+    const now = inSlot(this.#context.picture(), slot);
     const { claim } = now;
     const isDue = this.#heldSince.get(slot) === held && !held.isFenced && now.decisions === decisions;
     // A claim of the candidate's earlier incarnation is not fenced, and neither is any claim while the
@@ -240,21 +240,21 @@ export class Conduct {
 
   /** Checks that a fence has a reason. The target may have released its claim after the elector read it. */
   #fences(node: Node, target: string): void {
-    const { promptMs } = this.#court;
+    const { promptMs } = this.#context;
     // A very recent decision does not count, because the elector may not have seen it yet.
-    const isElected = slotsIn(this.#court.picture()).some(
+    const isElected = slotsIn(this.#context.picture()).some(
       ({ elected }) =>
-        elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs,
+        elected?.content.node === target && this.#context.world.nowMs - elected.changedMs > promptMs,
     );
-    if (isElected) this.#court.violate(9, `${node.name} fences ${target}, which is elected`);
+    if (isElected) this.#context.violate(9, `${node.name} fences ${target}, which is elected`);
     const held = this.#holds.get(target);
-    const { nowMs } = this.#court.world;
+    const { nowMs } = this.#context.world;
     if (held !== undefined) held.isFenced = true;
     const untilMs = Math.min(held?.untilMs ?? 0, nowMs);
-    const isLate = this.#court.isCalm && nowMs - untilMs > promptMs;
+    const isLate = this.#context.isCalm && nowMs - untilMs > promptMs;
     const heldMs = held === undefined || isLate ? 0 : untilMs - held.sinceMs;
     if (heldMs < this.#patienceMs() * 0.9)
-      this.#court.violate(
+      this.#context.violate(
         9,
         `${node.name} fences ${target}, which has had ${Math.round(heldMs)} ms to release`,
       );
@@ -269,7 +269,7 @@ export class Conduct {
       (group) => group.phase === 'takeover' && guards.agentOf(group) === process,
     );
     if (supervisors.length === 0 || machine.misbehaves(0)) return;
-    this.#court.world.after(orphanedMs, () => {
+    this.#context.world.after(orphanedMs, () => {
       if (
         machine.misbehaves(orphanedMs) ||
         supervisors.some((supervisor) => supervisor.isFrozen || supervisor.wasFrozen)
@@ -277,18 +277,18 @@ export class Conduct {
         return;
       const left = groups.find((group) => machine.groups.includes(group) && guards.isGuarded(node, group));
       if (left !== undefined)
-        this.#court.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);
+        this.#context.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);
     });
   }
 
   /** Checks that the node with the lowest seat elects. */
   #takesOffice({ was, is }: Step): void {
-    const { setup, nodes } = this.#court;
+    const { setup, nodes } = this.#context;
     const [seat] = is.seats;
     if (seat === undefined || seat.name === was.seats[0]?.name || sticks(setup)) return;
-    this.#court.soon(this.#court.promptMs, 9, () => {
+    this.#context.soon(this.#context.promptMs, 9, () => {
       const node = nodes.find(({ session }) => session === seat.owner);
-      const isLowest = this.#court.picture().seats[0]?.name === seat.name;
+      const isLowest = this.#context.picture().seats[0]?.name === seat.name;
       const isIdle = node?.process?.isRunning === true && node.agent?.status.elector === false;
       return isLowest && isIdle ? `${node.name} has the lowest seat, and does not elect` : null;
     });
@@ -315,7 +315,7 @@ export class Conduct {
   #sessionEnded({ ended, commit, nowMs }: Step): void {
     const { transaction } = commit;
     if (ended === null || transaction.kind !== 'close' || transaction.silence === undefined) return;
-    const node = this.#court.nodes.find(({ session }) => session === ended);
+    const node = this.#context.nodes.find(({ session }) => session === ended);
     const lease = node?.agent?.status.lease;
     if (node === undefined || lease == null || lease.endsAtMs < 0) return;
     const { rate } = node.machine.clock;
@@ -323,7 +323,7 @@ export class Conduct {
     const { sinceMs, timeoutMs, rate: leadersRate } = transaction.silence;
     const earlyMs = Math.round(leaseEndsMs - (sinceMs + timeoutMs / leadersRate));
     if (earlyMs <= 0) return;
-    this.#court.violate(2, `the session of ${node.name} may end ${earlyMs} ms before its lease`);
+    this.#context.violate(2, `the session of ${node.name} may end ${earlyMs} ms before its lease`);
   }
 
   /**
@@ -333,10 +333,10 @@ export class Conduct {
   #claimed({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.id === was.claim?.id) return;
-    const node = this.#court.nodes.find(({ session }) => session === claim.owner);
+    const node = this.#context.nodes.find(({ session }) => session === claim.owner);
     const process = node?.process;
-    if (node === undefined || !this.#court.isInTouch(node)) return;
-    this.#court.unlessDisturbed(2 * this.#court.promptMs, 9, () => {
+    if (node === undefined || !this.#context.isInTouch(node)) return;
+    this.#context.unlessDisturbed(2 * this.#context.promptMs, 9, () => {
       const supervisors = [...node.machine.supervisors];
       if (
         supervisors.length === 0 ||
@@ -344,7 +344,7 @@ export class Conduct {
       )
         return null;
       const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);
-      const stands = inSlot(this.#court.picture(), is.slot).claim?.id === claim.id;
+      const stands = inSlot(this.#context.picture(), is.slot).claim?.id === claim.id;
       return isIdle && stands ? `${node.name} has claimed, and does nothing` : null;
     });
   }
@@ -353,9 +353,9 @@ export class Conduct {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
       return;
-    const owner = this.#court.nodes.find(({ session }) => session === claim.owner);
+    const owner = this.#context.nodes.find(({ session }) => session === claim.owner);
     if (owner === undefined || owner.machine.succeeded.has(`takeover ${claim.id}`)) return;
-    this.#court.violate(9, `${owner.name} is READY, and its takeover hook has not succeeded`);
+    this.#context.violate(9, `${owner.name} is READY, and its takeover hook has not succeeded`);
   }
 }
 

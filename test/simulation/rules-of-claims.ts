@@ -1,13 +1,13 @@
 /** Rules about claims: which node may claim, when it may claim, and when it must release its claim. */
 import { durationMs } from '../../src/model/duration.js';
 import type { Picture } from './ledger.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { failuresKnown } from './rules-of-limits.js';
 import { isBarred, refusals } from './rules-of-sites.js';
 import { isCrowded, isGivenUp, isShunned, isTaken, saysItFailed, slotOfClaim } from './slots-seen.js';
 
-export function claimRules(court: Court): Rule {
-  const { violate, setup, promptMs, answerMs } = court;
+export function claimRules(context: RuleContext): Rule {
+  const { violate, setup, promptMs, answerMs } = context;
   /** Instant at which the group was last paused. In a paused group, a leaving node waits for no successor. */
   let pausedMs = Number.NEGATIVE_INFINITY;
 
@@ -43,24 +43,24 @@ export function claimRules(court: Court): Rule {
     if (claim === null || is.claim !== null || write?.session !== claim.owner) return;
     const { node, status } = claim.content;
     const leavingSinceMs = was.registrations.get(node)?.leavingSinceMs ?? null;
-    if (leavingSinceMs === null || !court.isCalm || status !== 'READY' || config === null) return;
+    if (leavingSinceMs === null || !context.isCalm || status !== 'READY' || config === null) return;
     const waitMs = durationMs(config.content.timeouts.claim) * 0.9;
-    const isHurried = court.nodes.some((one) => one.name === node && one.leaves > 1);
+    const isHurried = context.nodes.some((one) => one.name === node && one.leaves > 1);
     if (isHurried || elected?.content.node !== node || pausedMs >= leavingSinceMs || isGivenUp(was)) return;
-    if (nowMs - leavingSinceMs < waitMs && hasCandidate(was, node, court))
+    if (nowMs - leavingSinceMs < waitMs && hasCandidate(was, node, context))
       violate(9, `${node} leaves without waiting for a successor`);
   }
 
   /** Checks that a leader that continues under a new decision writes the new term into its claim. */
   function termWritten({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.readySinceMs === was.claim?.readySinceMs) return;
-    court.soon(2 * promptMs, 9, () => {
-      const { claim, elected } = court.picture();
-      if (claim?.content.status !== 'READY' || court.picture().decisions !== is.decisions) return null;
+    context.soon(2 * promptMs, 9, () => {
+      const { claim, elected } = context.picture();
+      if (claim?.content.status !== 'READY' || context.picture().decisions !== is.decisions) return null;
       const { node, term } = claim.content;
       if (elected?.content.node !== node || elected.content.term === term) return null;
       // A leader that is elected again during its release no longer leads, so it does not write the term.
-      const leads = court.nodes.some((one) => one.session === claim.owner && one.saysItLeads);
+      const leads = context.nodes.some((one) => one.session === claim.owner && one.saysItLeads);
       if (!leads) return null;
       return `${node} leads in term ${elected.content.term}, and its claim says term ${term}`;
     });
@@ -69,9 +69,11 @@ export function claimRules(court: Court): Rule {
   /** Checks that the owner of a claim stops leading if the claim is deleted by hand. */
   function stopped({ was, is, isByHand }: Step): void {
     const { claim } = was;
-    if (!isByHand || claim === null || is.claim !== null || !court.wasCalm) return;
-    court.unlessDisturbed(setup.sessionTimeoutMs / 5 + answerMs, 9, () => {
-      const leads = court.nodes.find((one) => one.saysItLeads && one.agent?.status.fencingToken === claim.id);
+    if (!isByHand || claim === null || is.claim !== null || !context.wasCalm) return;
+    context.unlessDisturbed(setup.sessionTimeoutMs / 5 + answerMs, 9, () => {
+      const leads = context.nodes.find(
+        (one) => one.saysItLeads && one.agent?.status.fencingToken === claim.id,
+      );
       return leads === undefined ? null : `${leads.name} leads on though its claim is gone`;
     });
   }
@@ -88,8 +90,8 @@ export function claimRules(court: Court): Rule {
     if (!isChanged || whyLeave(is, node) === null) return;
     // A leaving node does not wait for a successor forever, so the elector has less time.
     const withinMs = is.registrations.get(node)?.leavingSinceMs != null ? promptMs : 2 * promptMs;
-    court.soon(withinMs, 9, () => {
-      const now = court.picture();
+    context.soon(withinMs, 9, () => {
+      const now = context.picture();
       const why = whyLeave(now, node);
       // If operators overrode ineligible reasons when they requested the node, the reasons do not count.
       const isOverridden = (now.elected?.content.requested?.overridden.length ?? 0) > 0;
@@ -98,7 +100,7 @@ export function claimRules(court: Court): Rule {
       // separately.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;
       if (!isSame || why === null || isKept || isGivenUp(now)) return null;
-      const candidate = why === lowered ? hasBetter(now, node, court) : hasCandidate(now, node, court);
+      const candidate = why === lowered ? hasBetter(now, node, context) : hasCandidate(now, node, context);
       return candidate ? `${node} is still elected, though ${why}` : null;
     });
   }
@@ -110,10 +112,10 @@ export function claimRules(court: Court): Rule {
   function handedOver({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.id === was.claim?.id) return;
     const { elected, claim } = is;
-    const node = court.nodes.find(({ name }) => name === elected?.content.node);
-    const owner = court.nodes.find(({ session }) => session === claim?.owner);
-    court.soon(claim === null ? promptMs : 2 * promptMs, 9, () => {
-      const now = court.picture();
+    const node = context.nodes.find(({ name }) => name === elected?.content.node);
+    const owner = context.nodes.find(({ session }) => session === claim?.owner);
+    context.soon(claim === null ? promptMs : 2 * promptMs, 9, () => {
+      const now = context.picture();
       if (now.decisions !== is.decisions || now.claims !== is.claims) return null;
       const { process, machine } = owner ?? {};
       const isBound = machine?.misbehaves(promptMs) === true;
@@ -127,7 +129,7 @@ export function claimRules(court: Court): Rule {
       const backsOff = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
       const isThere = isEligible && now.seats.some((seat) => seat.owner === node.session) && !backsOff;
       const eligibleSinceMs = Math.max(registration?.sinceMs ?? 0, registration?.lastIllMs ?? 0);
-      const isSince = eligibleSinceMs < court.world.nowMs - promptMs;
+      const isSince = eligibleSinceMs < context.world.nowMs - promptMs;
       const hasFailed = saysItFailed(registration, now);
       return isThere && isSince && !hasFailed && node.process?.isRunning === true
         ? `${node.name} is elected, and does not claim`
@@ -166,7 +168,7 @@ function whyLeave(picture: Picture, node: string): string | null {
   return priority < then && site?.override?.until == null ? lowered : null;
 }
 
-function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
+function hasBetter(picture: Picture, leaver: string, context: RuleContext): boolean {
   const { config, registrations } = picture;
   if (config?.content.strategy !== 'site-priority') return false;
   const priority = (node: string) => {
@@ -178,14 +180,14 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
     (node) => priority(node) > priority(leaver) && isAllowed(node),
   );
   const others = new Map([...registrations].filter(([node]) => better.includes(node)));
-  return hasCandidate({ ...picture, registrations: others }, leaver, court);
+  return hasCandidate({ ...picture, registrations: others }, leaver, context);
 }
 
 /** Whether a node other than the given one has been eligible for a while, by the simplest criteria. */
 export function hasCandidate(
   picture: Picture,
   leaver: string,
-  { world: { nowMs }, promptMs }: Court,
+  { world: { nowMs }, promptMs }: RuleContext,
 ): boolean {
   const { registrations, seats, config } = picture;
   return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {

@@ -2,31 +2,31 @@
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Picture } from './ledger.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { hasCandidate } from './rules-of-claims.js';
 import { failbackDelayMs, priorityOf } from './rules-of-electing.js';
 import { isGivenUp, isShunned } from './slots-seen.js';
 
-export function comingRules(court: Court): Rule {
-  const { promptMs } = court;
+export function comingRules(context: RuleContext): Rule {
+  const { promptMs } = context;
 
   /** Whether this node would be eligible if it were the only one, by the simplest criteria. */
   function isEligible(picture: Picture, node: string): boolean {
     const registration = picture.registrations.get(node);
     if (registration === undefined) return false;
     const alone = { ...picture, registrations: new Map([[node, registration]]) };
-    return hasCandidate(alone, '', court);
+    return hasCandidate(alone, '', context);
   }
 
   /** Checks that a node is elected soon if no node is elected and nothing else prevents an election. */
   function electedAtOnce(node: string, { is: { config } }: Step): void {
-    court.soon(2 * promptMs, 9, () => {
-      const now = court.picture();
+    context.soon(2 * promptMs, 9, () => {
+      const now = context.picture();
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
       // If the configuration has changed in the meantime, a pause may have just ended. The elector had no
       // time to elect in that case.
       const isSame = now.config === config;
-      if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isEligible(now, node))
+      if (!isLate || !isSame || isGivenUp(now) || context.electorForMs() < promptMs || !isEligible(now, node))
         return null;
       return `no node is elected, though ${node} has come`;
     });
@@ -48,14 +48,14 @@ export function comingRules(court: Court): Rule {
     if (others.some((than) => isBetter(config.content, is, { node, than }))) return;
     const id = registrations.get(node)?.id;
     const withinMs = 1.1 * (delayMs + durationMs(config.content.minLeadership)) + 2 * promptMs;
-    court.soon(withinMs, 9, () => {
-      const now = court.picture();
+    context.soon(withinMs, 9, () => {
+      const now = context.picture();
       const registration = now.registrations.get(node);
       const isSame = now.decisions === decisions && now.config === config && registration?.id === id;
       if (!isSame || registration === undefined || registration.lastIllMs > nowMs) return null;
       const readySinceMs = now.claim?.readySinceMs ?? Number.POSITIVE_INFINITY;
       const isReady = now.claim?.content.node === leader && readySinceMs <= nowMs;
-      if (!isReady || isGivenUp(now) || court.electorForMs() < withinMs || !isEligible(now, node))
+      if (!isReady || isGivenUp(now) || context.electorForMs() < withinMs || !isEligible(now, node))
         return null;
       return `${leader} is still elected, though ${node} is better and has been eligible for long`;
     });

@@ -5,7 +5,7 @@ import type { GroupConfig } from '../../src/model/group-config.js';
 import { historyHeadSchema, historyRecordSchema, successorSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { type Picture, presentSinceMs, readZnode } from './ledger.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { refusals } from './rules-of-sites.js';
 import { sticks } from './setup.js';
 import { isCrowded, isGivenUp, isShunned, isTaken } from './slots-seen.js';
@@ -13,8 +13,8 @@ import { isCrowded, isGivenUp, isShunned, isTaken } from './slots-seen.js';
 /** Factor that allows for clocks of different rates. */
 const slack = 0.9;
 
-export function electingRules(court: Court): Rule {
-  const { violate, setup, paths, promptMs, slot } = court;
+export function electingRules(context: RuleContext): Rule {
+  const { violate, setup, paths, promptMs, slot } = context;
   const recorded = new Set<string>();
   let unpruned = 0;
   /** Instant at which each node was last READY. */
@@ -92,7 +92,7 @@ export function electingRules(court: Court): Rule {
   function moved(step: Step): void {
     // A handover checks the newest versions, so it must be right for the newest state.
     if (isHandover(step)) movedFor(step, violate);
-    else court.judged(step, (view, complain) => movedFor(view, complain));
+    else context.judged(step, (view, complain) => movedFor(view, complain));
   }
 
   function movedFor({ was, is, nowMs }: Step, complain: Violate): void {
@@ -266,7 +266,7 @@ export function electingRules(court: Court): Rule {
     const [before, after] = [was.elected, is.elected];
     const isNext =
       before !== null && after !== null && before.id === after.id && after.content.term > before.content.term;
-    const isDue = isNext && before.content.term > 0 && !court.isUnderQuota;
+    const isDue = isNext && before.content.term > 0 && !context.isUnderQuota;
     if (isDue && (headTerm(commit) ?? before.content.term) < before.content.term)
       violate(9, `term ${after.content.term} begins, and term ${before.content.term} is not recorded`);
   }
@@ -275,7 +275,7 @@ export function electingRules(court: Court): Rule {
     const truth = { database: commit.truth, session: write?.session ?? 0n };
     const stat = readZnode(truth, paths.history)?.stat;
     const keep = is.config?.content.historySize ?? 100;
-    if (stat !== undefined && court.isCalm && stat.numChildren > keep + unpruned + 1)
+    if (stat !== undefined && context.isCalm && stat.numChildren > keep + unpruned + 1)
       violate(9, `the history holds ${stat.numChildren} records, and ${keep} are to be kept`);
     unpruned = 0;
   }
@@ -294,8 +294,8 @@ export function electingRules(court: Court): Rule {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
       return;
-    court.soon(2 * promptMs, 9, () => {
-      const now = court.picture();
+    context.soon(2 * promptMs, 9, () => {
+      const now = context.picture();
       if (now.claim?.id !== claim.id || now.elected?.content.node !== claim.content.node) return null;
       const isRecorded = [...recorded].some((key) => key.endsWith(`token ${claim.id}`));
       return isRecorded

@@ -7,7 +7,7 @@ import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Elected, FailureRecord } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { type ClaimSeen, type Picture, presentSinceMs, type SlotSeen } from './ledger.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { leaseLossesOf } from './rules-of-lease-losses.js';
 import { misreadingMs } from './rules-of-limits.js';
 import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
@@ -38,9 +38,9 @@ interface Known {
   readonly lastOwn: ClaimSeen | null;
 }
 
-export function failureRules(court: Court): Rule {
-  const { violate, promptMs } = court;
-  const leaseLosses = leaseLossesOf(court);
+export function failureRules(context: RuleContext): Rule {
+  const { violate, promptMs } = context;
+  const leaseLosses = leaseLossesOf(context);
   let vanished: Vanished | null = null;
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
@@ -75,7 +75,7 @@ export function failureRules(court: Court): Rule {
       nowMs - claim.sinceMs > promptMs / 2 &&
       claim.sinceMs - elector.sinceMs > promptMs &&
       is.seats[0]?.owner === elector.owner &&
-      court.isCalm;
+      context.isCalm;
     const failedAt = failureOf(elected.content, node)?.failedAt ?? null;
     vanished = { node, decision: is.decisions, seenBy: isWitness ? elector.owner : null, failedAt };
     if (isWitness) answered(`the claim of ${node} vanishes`);
@@ -83,10 +83,10 @@ export function failureRules(court: Court): Rule {
 
   /** Checks that the elector reacts to a failure immediately. */
   function answered(what: string): void {
-    const { config: then, decisions: before } = court.picture();
+    const { config: then, decisions: before } = context.picture();
     if (then?.content.paused != null) return;
-    court.soon(promptMs, 9, () => {
-      const { decisions, config } = court.picture();
+    context.soon(promptMs, 9, () => {
+      const { decisions, config } = context.picture();
       const stands = decisions === before && config?.content.paused == null;
       return stands ? `${what}, and the elector does nothing about it` : null;
     });
@@ -125,7 +125,7 @@ export function failureRules(court: Court): Rule {
       if ([known, ...inOthers].some((one) => one?.failedAt === record.failedAt)) continue;
       arithmetic(step, record, latest([...(known === null ? [] : [known]), ...inOthers]));
       if (record.until === null) violate(9, `${record.node} has failed, and is not in backoff at all`);
-      court.judged(step, (view, complain) => {
+      context.judged(step, (view, complain) => {
         if (groundsFor(record.node, view) === null)
           complain(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);
       });
@@ -133,7 +133,7 @@ export function failureRules(court: Court): Rule {
     const gone = vanished;
     if (gone === null || was.decisions !== gone.decision) return;
     vanished = null;
-    if (gone.seenBy === null || gone.seenBy !== write?.session || !court.isCalm) return;
+    if (gone.seenBy === null || gone.seenBy !== write?.session || !context.isCalm) return;
     const failedAt = failureOf(after.content, gone.node)?.failedAt ?? null;
     if (failedAt === gone.failedAt)
       violate(9, `the claim of ${gone.node} vanished in PROGRESS, and that counts for nothing`);
@@ -194,7 +194,7 @@ export function failureRules(court: Court): Rule {
 
   /** Checks that a node with a backoff in one slot is not elected in another slot. */
   function inBackoffInAll(step: Step): void {
-    court.judged(step, (view, complain) => {
+    context.judged(step, (view, complain) => {
       const node = view.is.elected?.content.node ?? null;
       if (node === null || view.is.elected === null || node === view.was.elected?.content.node) return;
       for (const { slot, elected } of view.was.others) {
@@ -207,7 +207,7 @@ export function failureRules(court: Court): Rule {
 
   /** Checks that there is a reason if a backoff ends. */
   function lifted(step: Step): void {
-    court.judged(step, (view, complain) => liftedFor(view, complain));
+    context.judged(step, (view, complain) => liftedFor(view, complain));
   }
 
   function liftedFor(step: Step, complain: Violate): void {
@@ -234,7 +234,7 @@ export function failureRules(court: Court): Rule {
    * far may be the one that was used.
    */
   function mayBeOver({ failedAt, until }: FailureRecord): boolean {
-    const { earliestMs, latestMs } = court.wall();
+    const { earliestMs, latestMs } = context.wall();
     if (Date.parse(until ?? '') <= latestMs + misreadingMs) return true;
     return Date.parse(failedAt) > earliestMs + unevennessMs - misreadingMs;
   }
@@ -247,7 +247,7 @@ export function failureRules(court: Court): Rule {
 
   function mayLift(known: FailureRecord, after: Elected, { was, is }: Step): boolean {
     if (mayBeOver(known)) return true;
-    const { latestMs } = court.wall();
+    const { latestMs } = context.wall();
     const failedAtMs = Date.parse(known.failedAt);
     const { node } = known;
     const config = is.config?.content;
@@ -279,7 +279,7 @@ export function failureRules(court: Court): Rule {
       const { from, strength } = config.siteRules.afterFailure;
       const isTied = from === 'another-site' && strength === 'hard';
       if (isTied && member.content.site === siteOfFailure({ was, is })) continue;
-      if (court.isCalm && Date.parse(other.failedAt) < Date.parse(known.failedAt))
+      if (context.isCalm && Date.parse(other.failedAt) < Date.parse(known.failedAt))
         complain(9, `${node} is tried again, though the failure of ${other.node} is longer ago`);
     }
   }
@@ -294,8 +294,8 @@ export function failureRules(court: Court): Rule {
     const failedMs = elected.content.failures.map((record) => knownSinceMs.get(keyOf(record)) ?? nowMs);
     const dueMs = Math.min(...failedMs) + baseMs(config.content) * 1.1;
     if (failedMs.length === 0) return;
-    court.soon(Math.max(0, dueMs - nowMs) + promptMs, 9, () => {
-      const now = court.picture();
+    context.soon(Math.max(0, dueMs - nowMs) + promptMs, 9, () => {
+      const now = context.picture();
       const isSame = now.decisions === decisions && now.config?.version === config.version;
       if (!isSame || now.claim !== null || config.content.paused !== null) return null;
       const eligible = [...now.registrations.keys()].filter((name) => isEligible(now, name));
@@ -319,8 +319,8 @@ export function failureRules(court: Court): Rule {
       const record = failureOf(elected.content, node);
       if (was.registrations.get(node)?.id === id || record?.until == null || record.restarted) continue;
       if (record.incarnation === content.incarnation) continue;
-      court.soon(promptMs, 9, () => {
-        const now = court.picture();
+      context.soon(promptMs, 9, () => {
+        const now = context.picture();
         const isDecided = now.decisions !== decisions || now.config?.version !== config?.version;
         if (
           isDecided ||
@@ -357,8 +357,8 @@ export function failureRules(court: Court): Rule {
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
       return;
     const { node } = claim.content;
-    court.soon(2 * promptMs, 9, () => {
-      const now = court.picture();
+    context.soon(2 * promptMs, 9, () => {
+      const now = context.picture();
       // A node that has been replaced in the meantime has failed again, so its failures still count.
       if (now.claim?.id !== claim.id || now.elected?.content.node !== node) return null;
       return failureOf(now.elected.content, node) === null

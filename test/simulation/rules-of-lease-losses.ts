@@ -4,7 +4,7 @@
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
-import type { Court, Step } from './rules.js';
+import type { RuleContext, Step } from './rules.js';
 import { hasCandidate } from './rules-of-claims.js';
 import { isGivenUp } from './slots-seen.js';
 
@@ -24,8 +24,8 @@ export interface LeaseLosses {
   areGrounds(node: string, step: Step): boolean;
 }
 
-export function leaseLossesOf(court: Court): LeaseLosses {
-  const { promptMs, setup } = court;
+export function leaseLossesOf(context: RuleContext): LeaseLosses {
+  const { promptMs, setup } = context;
   const ended: Ended[] = [];
 
   function watch({ was, is, nowMs }: Step): void {
@@ -65,7 +65,7 @@ export function leaseLossesOf(court: Court): LeaseLosses {
   function isWitness(session: bigint, { content, sinceMs }: ClaimSeen, beforeMs: number): boolean {
     const agoMs = content.resumes?.agoMs ?? 0;
     const agoTrulyMs = beforeMs === 0 ? agoMs * slack : agoMs / slack;
-    return court.inTouchSinceMs(session) <= sinceMs - agoTrulyMs - beforeMs;
+    return context.inTouchSinceMs(session) <= sinceMs - agoTrulyMs - beforeMs;
   }
 
   /** Checks that another node is elected after a second loss, if another node can follow. */
@@ -74,17 +74,17 @@ export function leaseLossesOf(court: Court): LeaseLosses {
     if (config === null || resumes?.lostLease !== true) return;
     const { maxLeaseLosses } = setup;
     if (maxLeaseLosses !== null && 1 + resumes.earlierAgoMs.length > maxLeaseLosses)
-      court.violate(9, `${node} has lost its lease more often than it stood still`);
+      context.violate(9, `${node} has lost its lease more often than it stood still`);
     const { base, max } = config.content.backoff;
     const withinMs = durationMs(max) * slack;
     const isAgain = resumes.earlierAgoMs.some((agoMs) => agoMs - resumes.agoMs <= withinMs);
     if (!isAgain || durationMs(base) * slack < 3 * promptMs) return;
-    court.unlessDisturbed(2 * promptMs, 9, () => {
-      const now = court.picture();
+    context.unlessDisturbed(2 * promptMs, 9, () => {
+      const now = context.picture();
       const isSame = now.decisions === decisions && now.config === config && now.claim?.id === claim.id;
-      if (!isSame || config.content.paused !== null || isGivenUp(now) || !hasCandidate(now, node, court))
+      if (!isSame || config.content.paused !== null || isGivenUp(now) || !hasCandidate(now, node, context))
         return null;
-      if (court.electorForMs() < promptMs) return null;
+      if (context.electorForMs() < promptMs) return null;
       const elector = now.seats[0]?.owner ?? 0n;
       if (elector === claim.owner) return `${node} has lost its lease twice, and goes on judging itself`;
       return isWitness(elector, claim, 1.2 * setup.sessionTimeoutMs)

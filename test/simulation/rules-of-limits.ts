@@ -5,7 +5,7 @@
 import type { SiteOverride } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';
 import { type Picture, slotsIn } from './ledger.js';
-import type { Court, Rule, Step, Write } from './rules.js';
+import type { Rule, RuleContext, Step, Write } from './rules.js';
 
 /** Maximum age of the clock reading from which a new limit is computed. */
 const readingMs = 5_000;
@@ -17,8 +17,8 @@ export const misreadingMs = 120;
 /** Maximum age of a clock reading that an elector uses without reading the clock again. */
 const youngMs = 1_000;
 
-export function limitRules(court: Court): Rule {
-  const { violate, setup, promptMs } = court;
+export function limitRules(context: RuleContext): Rule {
+  const { violate, setup, promptMs } = context;
   const promptlyMs = 1.1 * youngMs + promptMs;
   const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
 
@@ -27,7 +27,7 @@ export function limitRules(court: Court): Rule {
     for (const [site, { override }] of Object.entries(is.config.content.sites)) {
       const before = was.config?.content.sites[site]?.override ?? null;
       if (override === null || override.at === before?.at) continue;
-      onEnsemblesClock(court, { name: `the override of ${site}`, at: override.at, write });
+      onEnsemblesClock(context, { name: `the override of ${site}`, at: override.at, write });
       if (goodClock) endsInTime(site, override);
     }
   }
@@ -36,20 +36,20 @@ export function limitRules(court: Court): Rule {
     if (until === null) return;
     const lastsMs = (Date.parse(until) - Date.parse(at)) * 1.1;
     const isWrong = () => {
-      const now = court.picture();
+      const now = context.picture();
       if (now.config?.content.sites[site]?.override?.at !== at) return null;
-      const inOfficeMs = court.electorForMs();
+      const inOfficeMs = context.electorForMs();
       if (inOfficeMs >= promptlyMs) return `the override of ${site} has not ended at ${until}`;
-      court.soon(promptlyMs - inOfficeMs, 8, isWrong);
+      context.soon(promptlyMs - inOfficeMs, 8, isWrong);
       return null;
     };
-    court.soon(lastsMs + promptlyMs, 8, isWrong);
+    context.soon(lastsMs + promptlyMs, 8, isWrong);
   }
 
   /** Checks that an override does not end before its time. */
   function notEarly({ was, is, isByHand }: Step): void {
     if (is.config === was.config || is.config === null || isByHand) return;
-    const { latestMs } = court.wall();
+    const { latestMs } = context.wall();
     for (const [site, { override }] of Object.entries(was.config?.content.sites ?? {})) {
       if (override === null || override.until === null) continue;
       if (is.config.content.sites[site]?.override !== null) continue;
@@ -64,12 +64,12 @@ export function limitRules(court: Court): Rule {
   };
 }
 
-export function backoffRules(court: Court): Rule {
+export function backoffRules(context: RuleContext): Rule {
   return ({ was, is, write }) => {
     if (is.elected === was.elected || write === null) return;
     for (const { node, failedAt } of is.elected?.content.failures ?? []) {
       const isKnown = failuresKnown(was, node).some((one) => one.failedAt === failedAt);
-      if (!isKnown) onEnsemblesClock(court, { name: `the backoff of ${node}`, at: failedAt, write });
+      if (!isKnown) onEnsemblesClock(context, { name: `the backoff of ${node}`, at: failedAt, write });
     }
   };
 }
@@ -81,7 +81,7 @@ export function failuresKnown(picture: Picture, node: string): FailureRecord[] {
 }
 
 function onEnsemblesClock(
-  { setup, violate }: Court,
+  { setup, violate }: RuleContext,
   { name, at, write }: { name: string; at: string; write: Write },
 ): void {
   const offMs = Math.abs(Date.parse(at) - write.wallMs);

@@ -1,12 +1,12 @@
 /** Rules about seats and registrations. */
 import { inSlot, type SeatSeen, slotsIn } from './ledger.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 
 /** Time for which an elector may be silent, in addition to the session timeouts. */
 const electorWatchdogMs = 10_000;
 
-export function seatRules(court: Court): Rule {
-  const { setup, violate, promptMs } = court;
+export function seatRules(context: RuleContext): Rule {
+  const { setup, violate, promptMs } = context;
 
   function noneTwice({ is }: Step): void {
     const owners = is.seats.map(({ owner }) => owner);
@@ -32,7 +32,7 @@ export function seatRules(court: Court): Rule {
   }
 
   function unseated(seat: SeatSeen, place: number, nowMs: number): void {
-    const owner = court.nodes.find(({ session }) => session === seat.owner);
+    const owner = context.nodes.find(({ session }) => session === seat.owner);
     if (place !== 0) violate(9, `${seat.name} is taken away, and it is not the elector's`);
     else if (owner?.isMute !== true) violate(9, `the elector ${seat.name} is unseated, which does its work`);
     else if (nowMs - owner.muteSinceMs < (2 * setup.sessionTimeoutMs + electorWatchdogMs) * 0.9) {
@@ -56,13 +56,13 @@ export function seatRules(court: Court): Rule {
 
   /** Checks that a running node gets a new seat soon after its seat was deleted by hand. */
   function takenByHand({ was, is, isByHand }: Step): void {
-    if (!isByHand || !court.wasCalm) return;
+    if (!isByHand || !context.wasCalm) return;
     for (const { name, owner } of was.seats) {
       if (is.seats.some((seat) => seat.name === name)) continue;
-      const node = court.nodes.find(({ session }) => session === owner);
-      court.unlessDisturbed(2 * promptMs, 9, () => {
+      const node = context.nodes.find(({ session }) => session === owner);
+      context.unlessDisturbed(2 * promptMs, 9, () => {
         const isHere = node?.session === owner && node.process?.isRunning === true && node.leaves === 0;
-        const isSeated = court.picture().seats.some((seat) => seat.owner === owner);
+        const isSeated = context.picture().seats.some((seat) => seat.owner === owner);
         return isHere && !isSeated ? `${node?.name} has lost its seat, and takes no new one` : null;
       });
     }

@@ -8,7 +8,7 @@ import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Violate } from './judge.js';
 import type { Picture } from './ledger.js';
 import { reconnectMs } from './pace.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { failuresKnown } from './rules-of-limits.js';
 import { isCrowded, isGivenUp, isTaken } from './slots-seen.js';
 
@@ -101,8 +101,8 @@ interface Stretch {
 
 type Failed = GroupConfig['sites'][string]['failed'];
 
-export function siteRules(court: Court): Rule {
-  const { promptMs, setup } = court;
+export function siteRules(context: RuleContext): Rule {
+  const { promptMs, setup } = context;
   /** Maximum duration of a change that an elector may miss. */
   const missableMs = promptMs + reconnectMs(setup);
   /** Periods of each site in chronological order. */
@@ -132,7 +132,7 @@ export function siteRules(court: Court): Rule {
     if (last?.key === key) return;
     if (last !== undefined) last.untilMs = nowMs;
     const same = known.findLast((one) => one.key === key);
-    const wasMissed = same !== undefined && (nowMs - same.untilMs < missableMs || !court.isCalm);
+    const wasMissed = same !== undefined && (nowMs - same.untilMs < missableMs || !context.isCalm);
     const mayBeSinceMs = wasMissed ? same.mayBeSinceMs : nowMs;
     known.push({ key, isEnough, sinceMs: nowMs, mayBeSinceMs, untilMs: Number.POSITIVE_INFINITY });
   }
@@ -143,7 +143,7 @@ export function siteRules(court: Court): Rule {
    */
   function declared(step: Step): void {
     if (step.isByHand || step.is.config === step.was.config) return;
-    court.judged(step, (view, complain) => {
+    context.judged(step, (view, complain) => {
       const [was, is] = [view.was.config, view.is.config];
       if (was === null || is === null || was.id !== is.id) return;
       for (const [site, { failed }] of Object.entries(is.content.sites)) {
@@ -194,14 +194,14 @@ export function siteRules(court: Court): Rule {
       if (stretch.sinceMs !== nowMs && is.config === was.config) continue;
       const dueMs = durationMs(stretch.isEnough ? rule.recovery : rule.after) * 1.1 + 2 * promptMs;
       const isWrong = (): string | null => {
-        if (then.get(court.picture())?.get(site) !== stretch) return null;
-        const inOfficeMs = court.electorForMs();
+        if (then.get(context.picture())?.get(site) !== stretch) return null;
+        const inOfficeMs = context.electorForMs();
         if (inOfficeMs >= dueMs)
           return `site ${site} has had ${stretch.isEnough ? 'enough nodes' : 'too few nodes'} for long, and nobody says so`;
-        court.soon(dueMs - inOfficeMs, 9, isWrong);
+        context.soon(dueMs - inOfficeMs, 9, isWrong);
         return null;
       };
-      court.soon(dueMs, 9, isWrong);
+      context.soon(dueMs, 9, isWrong);
     }
   }
 
@@ -213,11 +213,11 @@ export function siteRules(court: Court): Rule {
 }
 
 /** Rules about succession, in particular after a failure of the leader. */
-export function successionRules(court: Court): Rule {
-  const { promptMs } = court;
+export function successionRules(context: RuleContext): Rule {
+  const { promptMs } = context;
 
   function followed(step: Step): void {
-    court.judged(step, ({ was, is, nowMs }, complain) => {
+    context.judged(step, ({ was, is, nowMs }, complain) => {
       const before = was.elected;
       const after = is.elected;
       const config = is.config?.content;

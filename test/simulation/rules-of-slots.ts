@@ -6,15 +6,15 @@ import { durationMs } from '../../src/model/duration.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { inSlot, type Picture, readZnode, slotsIn } from './ledger.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { Rule, RuleContext, Step } from './rules.js';
 import { hasCandidate } from './rules-of-claims.js';
 import { priorityOf } from './rules-of-electing.js';
-import { stepIn } from './slot-court.js';
+import { stepIn } from './slot-rule-context.js';
 import { isGivenUp, isShunned, isTaken } from './slots-seen.js';
 
-export function slotRules(court: Court): Rule {
-  const { violate, setup, promptMs } = court;
-  if (setup.slots === 1) return plainZnodes(court);
+export function slotRules(context: RuleContext): Rule {
+  const { violate, setup, promptMs } = context;
+  if (setup.slots === 1) return plainZnodes(context);
   const slots = Array.from({ length: setup.slots }, (_, index) => index + 1);
 
   function electedOnce({ is, isByHand }: Step): void {
@@ -53,7 +53,7 @@ export function slotRules(court: Court): Rule {
     const site = was.registrations.get(node)?.content.site;
     if (site === undefined || !isShunned(was, site)) return;
     const elsewhere = [...was.registrations].filter(([, { content }]) => !isShunned(was, content.site));
-    if (hasCandidate({ ...was, registrations: new Map(elsewhere) }, '', court))
+    if (hasCandidate({ ...was, registrations: new Map(elsewhere) }, '', context))
       complain(
         9,
         `slot ${is.slot} is filled by ${node}, whose site has another, and another site has an eligible node`,
@@ -90,7 +90,7 @@ export function slotRules(court: Court): Rule {
     for (const slot of slots) {
       const own = stepIn(step, slot);
       if (own.was.elected === own.is.elected) continue;
-      court.judged(own, (view, complain) => {
+      context.judged(own, (view, complain) => {
         if (isFilled(view)) {
           lowestFirst(view, complain);
           spread(view, complain);
@@ -112,11 +112,11 @@ export function slotRules(court: Court): Rule {
       const { config, decisions: before } = is;
       if (slot > config.content.leaders) givenUp(slot, is);
       else if (is.elected?.content.node == null)
-        court.soon(3 * promptMs, 9, () => {
-          const now = inSlot(court.picture(), slot);
+        context.soon(3 * promptMs, 9, () => {
+          const now = inSlot(context.picture(), slot);
           const isSame = now.config === config && now.decisions === before;
-          if (!isSame || config.content.paused !== null || court.electorForMs() < 2 * promptMs) return null;
-          return hasCandidate(now, '', court)
+          if (!isSame || config.content.paused !== null || context.electorForMs() < 2 * promptMs) return null;
+          return hasCandidate(now, '', context)
             ? `no node is elected in slot ${slot}, though there is an eligible node`
             : null;
         });
@@ -125,10 +125,10 @@ export function slotRules(court: Court): Rule {
 
   function givenUp(slot: number, { config, elected }: Picture): void {
     if (elected?.content.node == null) return;
-    court.soon(2 * promptMs, 9, () => {
-      const now = inSlot(court.picture(), slot);
+    context.soon(2 * promptMs, 9, () => {
+      const now = inSlot(context.picture(), slot);
       const isKept = now.config === config && now.elected?.content.node != null;
-      return isKept && court.electorForMs() >= promptMs
+      return isKept && context.electorForMs() >= promptMs
         ? `${now.elected?.content.node} is still elected in slot ${slot}, which is given up`
         : null;
     });
@@ -154,13 +154,13 @@ export function slotRules(court: Court): Rule {
     if (is.config === null || (is.config === was.config && is.claims === was.claims)) return;
     const { config } = is;
     const withinMs = 3 * promptMs + durationMs(config.content.timeouts.release);
-    court.soon(withinMs, 9, () => miscounted(config, withinMs));
+    context.soon(withinMs, 9, () => miscounted(config, withinMs));
   }
 
   function miscounted(config: NonNullable<Picture['config']>, withinMs: number): string | null {
-    const now = court.picture();
+    const now = context.picture();
     const { leaders, paused } = config.content;
-    const sinceMs = court.world.nowMs - promptMs;
+    const sinceMs = context.world.nowMs - promptMs;
     const isHeld = now.others.some(
       ({ slot, elected, claim }) => slot > leaders && (elected?.content.node != null || claim !== null),
     );
@@ -170,7 +170,7 @@ export function slotRules(court: Court): Rule {
     );
     const count = now.elected?.content.slots ?? 1;
     const isLate = now.config === config && paused === null && isSettled && !isHeld && now.elected !== null;
-    if (!isLate || count === leaders || court.electorForMs() < withinMs) return null;
+    if (!isLate || count === leaders || context.electorForMs() < withinMs) return null;
     return `the group is to have ${leaders} leaders, and elected says ${count}`;
   }
 
@@ -188,7 +188,7 @@ function inFirst(picture: Picture, slot: number): Picture {
 }
 
 /** Checks that a group with one leader has no znodes or fields for slots. */
-function plainZnodes({ paths, violate }: Court): Rule {
+function plainZnodes({ paths, violate }: RuleContext): Rule {
   return ({ commit, write, is }) => {
     if (write === null) return;
     const truth = { database: commit.truth, session: write.session };

@@ -1,8 +1,8 @@
 /** Rules about which znodes outlive the session that created them. */
 import { readZnode } from './ledger.js';
-import type { Court, Rule } from './rules.js';
+import type { Rule, RuleContext } from './rules.js';
 
-export function znodeRules({ paths, violate }: Court): Rule {
+export function znodeRules({ paths, violate }: RuleContext): Rule {
   const ephemeral = [`${paths.nodes}/`, `${paths.election}/`, paths.current];
 
   return ({ commit, write }) => {

@@ -19,7 +19,7 @@ import { siteRules, successionRules } from './rules-of-sites.js';
 import { slotRules } from './rules-of-slots.js';
 import { znodeRules } from './rules-of-znodes.js';
 import type { Setup } from './setup.js';
-import { SlotCourt, stepIn } from './slot-court.js';
+import { SlotRuleContext, stepIn } from './slot-rule-context.js';
 import type { World } from './world.js';
 
 export type Write = Extract<Transaction, { kind: 'write' }>;
@@ -48,7 +48,7 @@ interface Past {
   readonly zxid: bigint;
 }
 
-export interface Court {
+export interface RuleContext {
   /** The slot that is judged. */
   readonly slot: number;
   readonly world: World;
@@ -116,7 +116,7 @@ interface Watchers {
 /** Number of states to keep. Fewer states arise while one round reads. */
 const pastsKept = 200;
 
-export class Rules implements Court {
+export class Rules implements RuleContext {
   readonly slot = 1;
   readonly world: World;
   readonly setup: Setup;
@@ -213,14 +213,14 @@ export class Rules implements Court {
   }
 
   #rulesOfSlot(slot: number): Rule {
-    const court = this.setup.slots === 1 ? this : new SlotCourt(this, slot);
+    const context = this.setup.slots === 1 ? this : new SlotRuleContext(this, slot);
     const rules = [
-      claimRules(court),
-      electingRules(court),
-      failureRules(court),
-      backoffRules(court),
-      comingRules(court),
-      successionRules(court),
+      claimRules(context),
+      electingRules(context),
+      failureRules(context),
+      backoffRules(context),
+      comingRules(context),
+      successionRules(context),
     ];
     return (step) => {
       const own = stepIn(step, slot);

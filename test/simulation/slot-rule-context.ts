@@ -3,85 +3,85 @@ import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import type { Invariant, Violate } from './judge.js';
 import { inSlot, type Picture, type SlotSeen } from './ledger.js';
 import type { Node } from './node.js';
-import type { Court, Step } from './rules.js';
+import type { RuleContext, Step } from './rules.js';
 
-export class SlotCourt implements Court {
+export class SlotRuleContext implements RuleContext {
   readonly slot: number;
   readonly paths: GroupPaths;
   readonly violate: Violate;
-  readonly #court: Court;
+  readonly #context: RuleContext;
 
-  constructor(court: Court, slot: number) {
-    this.#court = court;
+  constructor(context: RuleContext, slot: number) {
+    this.#context = context;
     this.slot = slot;
-    this.paths = pathsOfSlot(court.paths, slot);
-    this.violate = (rule, what) => court.violate(rule, this.#named(what));
+    this.paths = pathsOfSlot(context.paths, slot);
+    this.violate = (rule, what) => context.violate(rule, this.#named(what));
   }
 
   get world() {
-    return this.#court.world;
+    return this.#context.world;
   }
 
   get setup() {
-    return this.#court.setup;
+    return this.#context.setup;
   }
 
   get nodes() {
-    return this.#court.nodes;
+    return this.#context.nodes;
   }
 
   get promptMs() {
-    return this.#court.promptMs;
+    return this.#context.promptMs;
   }
 
   get answerMs() {
-    return this.#court.answerMs;
+    return this.#context.answerMs;
   }
 
   get isCalm() {
-    return this.#court.isCalm;
+    return this.#context.isCalm;
   }
 
   get isUnderQuota() {
-    return this.#court.isUnderQuota;
+    return this.#context.isUnderQuota;
   }
 
   get wasCalm() {
-    return this.#court.wasCalm;
+    return this.#context.wasCalm;
   }
 
   isInTouch(node: Node): boolean {
-    return this.#court.isInTouch(node);
+    return this.#context.isInTouch(node);
   }
 
   inTouchSinceMs(session: bigint): number {
-    return this.#court.inTouchSinceMs(session);
+    return this.#context.inTouchSinceMs(session);
   }
 
   electorForMs(): number {
-    return this.#court.electorForMs();
+    return this.#context.electorForMs();
   }
 
   wall() {
-    return this.#court.wall();
+    return this.#context.wall();
   }
 
   picture(): Picture {
-    return inSlot(this.#court.picture(), this.slot);
+    return inSlot(this.#context.picture(), this.slot);
   }
 
   judged(step: Step, judge: (step: Step, complain: Violate) => void): void {
-    this.#court.judged(step, (view, complain) =>
+    this.#context.judged(step, (view, complain) =>
       judge(view, (rule, what) => complain(rule, this.#named(what))),
     );
   }
 
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
-    this.#court.soon(withinMs, rule, () => this.#name(isWrong()));
+    this.#context.soon(withinMs, rule, () => this.#name(isWrong()));
   }
 
   unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
-    this.#court.unlessDisturbed(withinMs, rule, () => this.#name(isWrong()));
+    this.#context.unlessDisturbed(withinMs, rule, () => this.#name(isWrong()));
   }
 
   #name(what: string | null): string | null {
