@@ -34,7 +34,7 @@ describe('every interleaving of a small group', () => {
     const { finding, isExhausted, seen } = new Explorer(explorationOf(scenario)).run({ maxStates });
     expect(finding === null ? '' : [finding.what, ...finding.trace].join('\n')).toBe('');
     expect(isExhausted).toBe(true);
-    if (scenario.witness !== undefined) expect(seen, scenario.witness.what).toBeGreaterThan(0);
+    if (scenario.goal !== undefined) expect(seen, scenario.goal.what).toBeGreaterThan(0);
   });
 });
 

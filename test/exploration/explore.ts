@@ -21,16 +21,16 @@ export interface Exploration {
   isGood(world: World): boolean;
   /** Whether some node could become the leader. */
   isHopeful(world: World): boolean;
-  readonly witness: Witness | null;
+  readonly goal: CoverageGoal | null;
 }
 
 /**
  * The event that a scenario is about. An exploration without violations means little if this event never
  * happened.
  */
-export interface Witness {
+export interface CoverageGoal {
   readonly what: string;
-  isSeen(before: World, after: World): boolean;
+  isReached(before: World, after: World): boolean;
 }
 
 export interface Finding {
@@ -48,7 +48,7 @@ export interface Result {
   /** CPU time of the whole process. Unlike `seconds`, it hardly depends on the load of the machine. */
   readonly cpuSeconds: number;
   readonly isExhausted: boolean;
-  /** Number of steps in which the witness was seen. Null if the scenario has no witness. */
+  /** Number of steps that reached the goal. Null if the scenario has no goal. */
   readonly seen: number | null;
   readonly finding: Finding | null;
 }
@@ -100,7 +100,7 @@ export class Explorer {
       seconds: seconds(),
       cpuSeconds: cpuSeconds(),
       isExhausted,
-      seen: this.#exploration.witness === null ? null : this.#seen,
+      seen: this.#exploration.goal === null ? null : this.#seen,
       finding,
     });
     let expanded = 0;
@@ -147,7 +147,7 @@ export class Explorer {
     const steps = this.#book.stepsOf(world);
     for (const [place, step] of steps.entries()) {
       if (step.violation !== null) return this.#finding(step.violation, id, place);
-      if (this.#exploration.witness?.isSeen(world, step.world) === true) this.#seen += 1;
+      if (this.#exploration.goal?.isReached(world, step.world) === true) this.#seen += 1;
       const before = this.#table.size;
       const target = this.#know(step.world, id, place);
       if (target === before) next.push(step.world);

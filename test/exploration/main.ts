@@ -34,7 +34,7 @@ const {
 } = program.opts<{ scenario?: string[]; faults?: number; max: number }>();
 
 function explored(scenario: Scenario): boolean {
-  const { faults: kinds, maxFaults, name, about, witness } = scenario;
+  const { faults: kinds, maxFaults, name, about, goal } = scenario;
   const result = new Explorer(explorationOf(scenario)).run({ maxStates: max });
   const { states, transitions, depth, seconds, cpuSeconds, isExhausted, seen, finding } = result;
   const of = maxFaults === 0 ? '' : ` of ${kinds.join(', ')}`;
@@ -42,7 +42,7 @@ function explored(scenario: Scenario): boolean {
   const time = `${seconds.toFixed(1)} s (${cpuSeconds.toFixed(1)} s of CPU)`;
   const frontier = isExhausted ? 'frontier exhausted' : 'FRONTIER NOT EXHAUSTED';
   console.log(`  ${states} states, ${transitions} transitions, depth ${depth}, ${time}, ${frontier}`);
-  if (witness !== undefined) console.log(`  seen ${seen} times: ${witness.what}`);
+  if (goal !== undefined) console.log(`  seen ${seen} times: ${goal.what}`);
   if (finding !== null) console.log(`  BROKEN: ${finding.what}\n    ${finding.trace.join('\n    ')}`);
   return isExhausted && finding === null;
 }

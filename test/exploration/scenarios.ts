@@ -16,7 +16,7 @@ import {
   switchoverTo,
 } from './changes.js';
 import { goodHands, type Hands } from './decide.js';
-import { type Exploration, ensembleNowMs, type Witness } from './explore.js';
+import { type CoverageGoal, type Exploration, ensembleNowMs } from './explore.js';
 import type { Faults } from './faults.js';
 import { actors, type Change, type Rules } from './step.js';
 import { Rulebook } from './steps.js';
@@ -42,7 +42,7 @@ export interface Scenario {
    */
   readonly maxMoves?: number;
   /** The event that the scenario is about. The exploration must have seen it. */
-  readonly witness?: Witness;
+  readonly goal?: CoverageGoal;
 }
 
 export interface Sabotage {
@@ -77,7 +77,7 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
     mayRestart: faults.includes('delete-tree'),
     isGood,
     isHopeful,
-    witness: scenario.witness ?? null,
+    goal: scenario.goal ?? null,
   };
 }
 
@@ -120,9 +120,9 @@ function isHopeful(world: World): boolean {
   return eligible.some(({ node }) => node === elected);
 }
 
-const unseating: Witness = {
+const unseating: CoverageGoal = {
   what: 'a silent elector is unseated',
-  isSeen: (before, after) => {
+  isReached: (before, after) => {
     const sender = before.agents.find(
       ({ round }) => round.at === 'sent' && round.request.purpose.for === 'unseat',
     );
@@ -130,9 +130,9 @@ const unseating: Witness = {
   },
 };
 
-const handingOver: Witness = {
+const handingOver: CoverageGoal = {
   what: 'a leader hands over by the prepared decision',
-  isSeen: (before, after) => {
+  isReached: (before, after) => {
     const { elected, current } = before.tree;
     return (
       current !== null &&
@@ -143,9 +143,9 @@ const handingOver: Witness = {
   },
 };
 
-const decidingAndClaiming: Witness = {
+const decidingAndClaiming: CoverageGoal = {
   what: 'an elector replaces a leader by itself, and claims in the same write',
-  isSeen: (before, after) => {
+  isReached: (before, after) => {
     const { elected, current } = before.tree;
     const isMade = after.tree.elected?.version === (elected?.version ?? 0) + 1;
     return isMade && elected?.value?.node != null && current === null && after.tree.current !== null;
@@ -296,7 +296,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1')],
     faults: light,
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-2-elsewhere',
@@ -307,7 +307,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1')],
     faults: light,
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-3',
@@ -318,7 +318,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1')],
     faults: light,
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-3-ill',
@@ -329,7 +329,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1')],
     faults: ['unhealthy', 'lose', 'delete-seat'],
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-3-asked',
@@ -341,7 +341,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1'), switchoverTo('b1')],
     faults: ['lose'],
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-3-moved',
@@ -364,7 +364,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1'), switchoverTo('a3')],
     faults: [],
     maxFaults: 0,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-2-paused',
@@ -375,7 +375,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1'), pause, resume],
     faults: ['lose', 'release-hangs'],
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-2-both',
@@ -386,7 +386,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1'), stop('b1')],
     faults: ['lose', 'takeover-fails', 'release-hangs'],
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'leave-2-evicted',
@@ -397,7 +397,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1'), secondMachine('a1'), eviction('a1', true)],
     faults: ['crash'],
     maxFaults: 1,
-    witness: handingOver,
+    goal: handingOver,
   },
   {
     name: 'crash-2',
@@ -408,7 +408,7 @@ export const scenarios: readonly Scenario[] = [
     isLed: true,
     faults: light,
     maxFaults: 2,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-2-elsewhere',
@@ -418,7 +418,7 @@ export const scenarios: readonly Scenario[] = [
     isLed: true,
     faults: ['crash', 'expire', 'lose', 'takeover-fails'],
     maxFaults: 2,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-3',
@@ -429,7 +429,7 @@ export const scenarios: readonly Scenario[] = [
     isLed: true,
     faults: ['crash', 'lose', 'takeover-fails'],
     maxFaults: 2,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-2-paused',
@@ -440,7 +440,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [pause, resume],
     faults: ['crash', 'lose', 'takeover-fails'],
     maxFaults: 2,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-3-asked',
@@ -451,7 +451,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [switchoverTo('b1')],
     faults: ['crash', 'lose'],
     maxFaults: 1,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-2-leaving',
@@ -462,7 +462,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1'), stop('b1')],
     faults: ['crash', 'lose'],
     maxFaults: 1,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-2-evicted',
@@ -474,7 +474,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [secondMachine('b1'), eviction('b1', true)],
     faults: ['crash'],
     maxFaults: 2,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'crash-2-ill',
@@ -484,7 +484,7 @@ export const scenarios: readonly Scenario[] = [
     isLed: true,
     faults: ['crash', 'unhealthy', 'delete-seat'],
     maxFaults: 2,
-    witness: decidingAndClaiming,
+    goal: decidingAndClaiming,
   },
   {
     name: 'health-2',
@@ -567,9 +567,9 @@ export const scenarios: readonly Scenario[] = [
     changes: [switchoverTo('b1'), switchoverTo('a1')],
     faults: ['release-stuck'],
     maxFaults: 1,
-    witness: {
+    goal: {
       what: 'the fence hook powers off a node that leads again',
-      isSeen: ({ agents, tree }, { agents: after }) =>
+      isReached: ({ agents, tree }, { agents: after }) =>
         agents.some(({ fencing, index }) => {
           const hits = fencing !== null && !fencing.hit && after[index]?.fencing?.hit === true;
           const { current } = tree;
@@ -587,7 +587,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [switchoverTo('b1')],
     faults: ['stall'],
     maxFaults: 1,
-    witness: unseating,
+    goal: unseating,
   },
   {
     name: 'question-b-alike',
@@ -599,7 +599,7 @@ export const scenarios: readonly Scenario[] = [
     changes: [switchoverTo('b1')],
     faults: ['stall'],
     maxFaults: 1,
-    witness: unseating,
+    goal: unseating,
   },
   {
     name: 'question-c',
@@ -609,9 +609,9 @@ export const scenarios: readonly Scenario[] = [
     changes: [secondMachine('a1'), eviction('a1', false)],
     faults: [],
     maxFaults: 0,
-    witness: {
+    goal: {
       what: 'the second machine leads after the first was evicted',
-      isSeen: (_, { agents }) =>
+      isReached: (_, { agents }) =>
         agents.some(({ host, leadership }) => host === 1 && leadership?.stage === 'leading'),
     },
   },
@@ -624,9 +624,9 @@ export const scenarios: readonly Scenario[] = [
     changes: [secondMachine('a1'), eviction('a1', true)],
     faults: ['crash'],
     maxFaults: 1,
-    witness: {
+    goal: {
       what: 'the second machine leads in the place of the first',
-      isSeen: (_, { agents }) =>
+      isReached: (_, { agents }) =>
         agents.some(({ host, leadership }) => host === 1 && leadership?.stage === 'leading'),
     },
   },
@@ -639,9 +639,9 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 2,
     backMs: 40_000,
     readsClock: true,
-    witness: {
+    goal: {
       what: 'a backoff begins later than now',
-      isSeen: (_, world) =>
+      isReached: (_, world) =>
         (world.tree.elected?.value?.failures ?? []).some(
           ({ failedAt }) => fromInstant(failedAt) > ensembleNowMs(world),
         ),
@@ -658,9 +658,9 @@ export const scenarios: readonly Scenario[] = [
     faults: ['crash', 'expire', 'slow', 'lose'],
     maxFaults: 1,
     maxMoves: 2,
-    witness: {
+    goal: {
       what: 'time passes the override’s end while a node is slow',
-      isSeen: (before, after) =>
+      isReached: (before, after) =>
         after.faults < before.faults && after.nowMs > before.nowMs && endsBetween(before, after),
     },
   },

@@ -64,11 +64,11 @@ export function failureRules(context: RuleContext): Rule {
     const elected = is.elected;
     if (elected === null) return;
     const [elector] = was.seats;
-    const isWitness =
+    const isObserved =
       ended === claim.owner &&
       elected.content.node === node &&
       // If the decision was revised after the claim was made, the elector has observed the claim only since
-      // that revision, so it is not a certain witness.
+      // that revision, so its observation proves nothing.
       claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&
@@ -77,8 +77,8 @@ export function failureRules(context: RuleContext): Rule {
       is.seats[0]?.owner === elector.owner &&
       context.isCalm;
     const failedAt = failureOf(elected.content, node)?.failedAt ?? null;
-    vanished = { node, decision: is.decisions, seenBy: isWitness ? elector.owner : null, failedAt };
-    if (isWitness) answered(`the claim of ${node} vanishes`);
+    vanished = { node, decision: is.decisions, seenBy: isObserved ? elector.owner : null, failedAt };
+    if (isObserved) answered(`the claim of ${node} vanishes`);
   }
 
   /** Checks that the elector reacts to a failure immediately. */

@@ -55,14 +55,14 @@ export function leaseLossesOf(context: RuleContext): LeaseLosses {
     if (write === null || write.session === claim.owner) return false;
     const { base, max } = config.content.backoff;
     const isLate = nowMs - claim.sinceMs > durationMs(base) / slack + promptMs;
-    return !isLate && isBackAgain(claim, durationMs(max)) && isWitness(write.session, claim, 0);
+    return !isLate && isBackAgain(claim, durationMs(max)) && canConfirm(write.session, claim, 0);
   }
 
   /**
    * Whether a session can confirm a lease loss. It can if it has been connected since at least `beforeMs`
    * before the leader stopped leading.
    */
-  function isWitness(session: bigint, { content, sinceMs }: ClaimSeen, beforeMs: number): boolean {
+  function canConfirm(session: bigint, { content, sinceMs }: ClaimSeen, beforeMs: number): boolean {
     const agoMs = content.resumes?.agoMs ?? 0;
     const agoTrulyMs = beforeMs === 0 ? agoMs * slack : agoMs / slack;
     return context.inTouchSinceMs(session) <= sinceMs - agoTrulyMs - beforeMs;
@@ -87,7 +87,7 @@ export function leaseLossesOf(context: RuleContext): LeaseLosses {
       if (context.electorForMs() < promptMs) return null;
       const elector = now.seats[0]?.owner ?? 0n;
       if (elector === claim.owner) return `${node} has lost its lease twice, and goes on judging itself`;
-      return isWitness(elector, claim, 1.2 * setup.sessionTimeoutMs)
+      return canConfirm(elector, claim, 1.2 * setup.sessionTimeoutMs)
         ? `${node} has lost its lease twice, and is still elected`
         : null;
     });
