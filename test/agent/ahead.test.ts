@@ -33,8 +33,8 @@ describe('an elector that leads, and leaves', () => {
   it('releases nothing before its decision for another stands, if no successor is published', async () => {
     // With an affinity, no successor is published, so the leader needs a decision.
     const affinity = { group: '/elsewhere', where: 'another-node' as const, strength: 'soft' as const };
-    await using scene = await leading({ affinity });
-    const { server, group, a } = scene;
+    await using fixture = await leading({ affinity });
+    const { server, group, a } = fixture;
     const decision = server.standStill('arrived', toElected);
     a.agent.stop();
     (await decision).breakOff();
@@ -47,8 +47,8 @@ describe('an elector that leads, and leaves', () => {
   });
 
   it('is followed as one that shut down, though its decision was lost at first: the circuit breaker counts no failure', async () => {
-    await using scene = await leading({ circuitBreaker: { transitions: 1, within: '10m', record: null } });
-    const { server, group, a } = scene;
+    await using fixture = await leading({ circuitBreaker: { transitions: 1, within: '10m', record: null } });
+    const { server, group, a } = fixture;
     const decision = server.standStill('arrived', toElected);
     a.agent.stop();
     (await decision).breakOff();

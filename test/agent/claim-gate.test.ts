@@ -7,7 +7,7 @@ const T = 4_000;
  * Returns a gate with a clock that the test moves. `lasts` is the store's answer when the gate queries the
  * lease.
  */
-function scene(lasts: boolean) {
+function fixture(lasts: boolean) {
   let nowMs = 0;
   const timers = new Set<() => void>();
   const clock = {
@@ -26,13 +26,13 @@ function scene(lasts: boolean) {
 }
 
 it('A1 a claim whose lease lasts is never held back', () => {
-  const { timers, isClosedAt } = scene(true);
+  const { timers, isClosedAt } = fixture(true);
   expect(isClosedAt(0)).toBe(false);
   expect(timers.size).toBe(0);
 });
 
 it('A1 a claim is held back for half the session timeout at most, and one timer waits for it', () => {
-  const { gate, timers, isClosedAt } = scene(false);
+  const { gate, timers, isClosedAt } = fixture(false);
   for (let atMs = 0; atMs < T / 2; atMs += T / 12) {
     // The agent also calls `isClosed` twice in a round.
     expect([isClosedAt(atMs), isClosedAt(atMs)]).toEqual([true, true]);
@@ -44,7 +44,7 @@ it('A1 a claim is held back for half the session timeout at most, and one timer 
 });
 
 it('A1 a later stall holds a claim back again', () => {
-  const { isClosedAt } = scene(false);
+  const { isClosedAt } = fixture(false);
   expect(isClosedAt(0)).toBe(true);
   expect(isClosedAt(10 * T)).toBe(true);
 });

@@ -9,7 +9,7 @@ import { startProxy } from '../support/proxy.js';
 import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
-interface Scene extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly server: DevelopmentServer;
   readonly group: Group;
   readonly b: Member;
@@ -20,7 +20,7 @@ interface Scene extends AsyncDisposable {
 }
 
 /** Starts `a` and `b` in this order. Resolves once `a` leads, and nothing is left to write. */
-async function led(order: readonly ('a' | 'b')[], options: MemberOptions = {}): Promise<Scene> {
+async function led(order: readonly ('a' | 'b')[], options: MemberOptions = {}): Promise<Fixture> {
   const server = await startDevelopmentServer();
   const way = await startProxy({ target: server.connectString });
   const group = await Group.found(server.connectString, { failback: 'manual' });
@@ -58,7 +58,7 @@ const decision = ['setData leader/elected', 'setData election/b'];
 const claim = ['create leader/current', 'setData nodes/b'];
 
 /** Returns the writes that elect or claim, without the sequence of the seat. */
-function steps({ writes }: Scene): string[][] {
+function steps({ writes }: Fixture): string[][] {
   return writes
     .map((write) => write.map((one) => one.replace(/^(setData election\/b)-\d+$/, '$1')))
     .filter((write) => write.includes('setData leader/elected') || write.includes('create leader/current'));
@@ -75,15 +75,15 @@ describe('an elector that follows a leader which has died', () => {
   ];
 
   it.each(orders)('decides and claims in one write, if that was %s', async (_, order) => {
-    await using scene = await led(order);
-    const { group, writes } = scene;
+    await using fixture = await led(order);
+    const { group, writes } = fixture;
     const before = await group.elected();
-    await scene.kill();
+    await fixture.kill();
     const ready = await group.ready('b');
     // A new elector may have to read the clock first.
     const first = writes.find((write) => !write.includes('setData clock'));
     expect(first).toContain('create leader/current');
-    expect(steps(scene)).toEqual([[...decision, ...claim]]);
+    expect(steps(fixture)).toEqual([[...decision, ...claim]]);
     const { data, stat } = await group.store.getData(group.paths.elected);
     expect(electedSchema.parse(JSON.parse(data.toString('utf8')))).toMatchObject({
       ...{ node: 'b', by: 'b', cause: 'failure', term: before.term + 1, previous: { node: 'a' } },
@@ -91,7 +91,7 @@ describe('an elector that follows a leader which has died', () => {
     expect(ready).toMatchObject({ term: before.term + 1, electedVersion: stat.version, resumes: null });
     // The zxid of the transaction is the fencing token.
     expect(ready.stat.czxid).toBe(stat.mzxid);
-    expect(scene.b.status.fencingToken).toBe(stat.mzxid);
+    expect(fixture.b.status.fencingToken).toBe(stat.mzxid);
     const record = await until(async () => {
       const history = await group.history();
       return history.find((one) => one.kind === 'transition' && one.term === ready.term) ?? null;
@@ -105,10 +105,10 @@ describe('an elector that follows a leader which has died', () => {
 
   it('decides first, if it has to prepare', async () => {
     const workload = new RecordingWorkload({ prepare: () => {} });
-    await using scene = await led(['b', 'a'], { workload });
-    await scene.kill();
-    await scene.group.ready('b');
-    expect(steps(scene)).toEqual([decision, claim]);
+    await using fixture = await led(['b', 'a'], { workload });
+    await fixture.kill();
+    await fixture.group.ready('b');
+    expect(steps(fixture)).toEqual([decision, claim]);
     expect(workload.runs.map(({ context }) => context.phase).slice(-2)).toEqual(['prepare', 'takeover']);
   });
 });
@@ -124,13 +124,13 @@ describe('an elector whose lease would end before it can be renewed', () => {
           return typeof value === 'function' ? value.bind(target) : value;
         },
       });
-    await using scene = await led(['b', 'a'], { wrap });
+    await using fixture = await led(['b', 'a'], { wrap });
     isShort = true;
-    await scene.kill();
-    await until(async () => (await scene.group.elected()).node === 'b');
+    await fixture.kill();
+    await until(async () => (await fixture.group.elected()).node === 'b');
     isShort = false;
-    await scene.group.ready('b');
-    expect(steps(scene)).toEqual([decision, claim]);
+    await fixture.group.ready('b');
+    expect(steps(fixture)).toEqual([decision, claim]);
   });
 });
 
@@ -173,75 +173,75 @@ function instead(store: Store, act: (send: () => Promise<unknown>) => Promise<vo
 
 /** Starts a group whose elector is `b`, and does something instead of its first decision with a claim. */
 async function ledWith(
-  act: (scene: Scene, send: () => Promise<unknown>) => Promise<void>,
-): Promise<Scene & { readonly tries: () => number }> {
-  let scene: Scene | null = null;
+  act: (fixture: Fixture, send: () => Promise<unknown>) => Promise<void>,
+): Promise<Fixture & { readonly tries: () => number }> {
+  let fixture: Fixture | null = null;
   let tries = 0;
   const wrap = (store: Store) =>
     instead(store, async (send) => {
-      if (scene === null) return;
+      if (fixture === null) return;
       tries += 1;
-      if (tries === 1) await act(scene, send);
+      if (tries === 1) await act(fixture, send);
     });
   const made = await led(['b', 'a'], { wrap });
-  scene = made;
+  fixture = made;
   return { ...made, tries: () => tries };
 }
 
 describe('a decision with a claim', () => {
   it('is not written, if an operator has paused the group meanwhile', async () => {
-    await using scene = await ledWith(
+    await using fixture = await ledWith(
       async ({ group }) => await group.configure({ paused: byHand('repair') }),
     );
-    const { group } = scene;
+    const { group } = fixture;
     const before = await group.elected();
-    await scene.kill();
-    await until(() => scene.tries() === 1);
-    await until(() => scene.b.log.some((line) => line.includes('paused')));
+    await fixture.kill();
+    await until(() => fixture.tries() === 1);
+    await until(() => fixture.b.log.some((line) => line.includes('paused')));
     expect(await group.elected()).toEqual(before);
     expect(await group.current()).toBe(null);
     await group.configure({ paused: null });
     const ready = await group.ready('b');
     expect(ready.term).toBe(before.term + 1);
-    expect(steps(scene)).toEqual([[...decision, ...claim]]);
+    expect(steps(fixture)).toEqual([[...decision, ...claim]]);
   });
 
   it('is not written, if a claim exists by now, and the decision is made again', async () => {
-    await using scene = await ledWith(async ({ group }) => {
+    await using fixture = await ledWith(async ({ group }) => {
       await group.store.create(group.paths.current, Buffer.from('{}'), 'ephemeral');
     });
-    const { group } = scene;
-    await scene.kill();
-    await until(() => scene.tries() === 1);
+    const { group } = fixture;
+    await fixture.kill();
+    await until(() => fixture.tries() === 1);
     await until(async () => (await group.elected()).node === 'b');
-    expect(steps(scene).at(-1)).toEqual(decision);
+    expect(steps(fixture).at(-1)).toEqual(decision);
     await group.store.delete(group.paths.current, 'any');
     await group.ready('b');
-    expect(steps(scene).slice(1)).toEqual([decision, claim]);
-    expect(scene.tries()).toBe(1);
+    expect(steps(fixture).slice(1)).toEqual([decision, claim]);
+    expect(fixture.tries()).toBe(1);
   });
 
   it.each(['NO_AUTH', 'QUOTA_EXCEEDED'] as const)('is written without the claim after %s', async (code) => {
-    await using scene = await ledWith(async ({ group }) => {
+    await using fixture = await ledWith(async ({ group }) => {
       throw new StoreError(code, `${code} for a test`, { path: group.paths.current });
     });
-    await scene.kill();
-    await scene.group.ready('b');
-    expect(steps(scene)).toEqual([decision, claim]);
-    expect(scene.tries()).toBe(1);
+    await fixture.kill();
+    await fixture.group.ready('b');
+    expect(steps(fixture)).toEqual([decision, claim]);
+    expect(fixture.tries()).toBe(1);
   });
 
   it('whose reply is lost is found, and its token led under once', async () => {
-    await using scene = await ledWith(async (_, send) => {
+    await using fixture = await ledWith(async (_, send) => {
       await send();
       throw new StoreError('CONNECTION_LOSS', 'the reply is lost for a test');
     });
-    const { group, b } = scene;
+    const { group, b } = fixture;
     const before = await group.elected();
-    await scene.kill();
+    await fixture.kill();
     const ready = await group.ready('b');
     expect(ready.term).toBe(before.term + 1);
-    expect(steps(scene)).toEqual([[...decision, ...claim]]);
+    expect(steps(fixture)).toEqual([[...decision, ...claim]]);
     const tokens = b.recorded.of('takeover').map(({ context }) => context.fencingToken);
     expect(tokens.filter((token) => token === ready.stat.czxid)).toHaveLength(1);
     expect(tokens.at(-1)).toBe(ready.stat.czxid);

@@ -19,7 +19,7 @@ async function published(group: Group): Promise<Successor | null> {
   }
 }
 
-interface Scene extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly server: DevelopmentServer;
   readonly group: Group;
   readonly members: readonly Member[];
@@ -32,7 +32,7 @@ async function led(
   nodes: readonly string[],
   next: string,
   options: (node: string) => MemberOptions = () => ({}),
-): Promise<Scene> {
+): Promise<Fixture> {
   const server = await startDevelopmentServer();
   const group = await Group.found(server.connectString, { failback: 'manual' });
   const members: Member[] = [];
@@ -64,7 +64,7 @@ async function led(
   return { server, group, members, writes, [Symbol.asyncDispose]: close };
 }
 
-function memberOf({ members }: Scene, node: string): Member {
+function memberOf({ members }: Fixture, node: string): Member {
   const found = members.find((member) => member.node === node);
   if (found === undefined) throw new Error(`no ${node}`);
   return found;
@@ -72,10 +72,10 @@ function memberOf({ members }: Scene, node: string): Member {
 
 describe('a leader that leaves', () => {
   it('is followed after two writes, neither of them by the elector', async () => {
-    await using scene = await led(['a', 'b', 'c'], 'c');
-    const { group, writes } = scene;
+    await using fixture = await led(['a', 'b', 'c'], 'c');
+    const { group, writes } = fixture;
     const before = await group.elected();
-    await memberOf(scene, 'b').stop();
+    await memberOf(fixture, 'b').stop();
     const claim = await group.ready('c');
     expect(claim.term).toBe(before.term + 1);
     expect(writes[0]?.map((write) => write.replace(/-\d+$/, ''))).toEqual([
@@ -97,13 +97,13 @@ describe('a leader that leaves', () => {
       previous: { node: 'b' },
       reason: 'instead of b (it is shutting down): site here has priority 100, the node has priority 200',
     });
-    expect(memberOf(scene, 'b').recorded.of('release')).toMatchObject([{ context: { newLeader: 'c' } }]);
+    expect(memberOf(fixture, 'b').recorded.of('release')).toMatchObject([{ context: { newLeader: 'c' } }]);
   });
 
   it('hands over in the same way if it is the elector', async () => {
-    await using scene = await led(['b', 'a'], 'a');
-    const { group, writes } = scene;
-    await memberOf(scene, 'b').stop();
+    await using fixture = await led(['b', 'a'], 'a');
+    const { group, writes } = fixture;
+    await memberOf(fixture, 'b').stop();
     await group.ready('a');
     expect(writes[0]).toContain('delete leader/current');
     expect(writes[0]).toContain('setData leader/elected');
@@ -112,9 +112,9 @@ describe('a leader that leaves', () => {
   it('does not say that it leaves while it releases, and is not replaced', async () => {
     let end = () => {};
     const workload = new RecordingWorkload({ release: () => new Promise((resolve) => (end = resolve)) });
-    await using scene = await led(['a', 'b', 'c'], 'c', (node) => (node === 'b' ? { workload } : {}));
-    const { group, writes } = scene;
-    const b = memberOf(scene, 'b');
+    await using fixture = await led(['a', 'b', 'c'], 'c', (node) => (node === 'b' ? { workload } : {}));
+    const { group, writes } = fixture;
+    const b = memberOf(fixture, 'b');
     b.agent.stop();
     await until(() => b.status.stage === 'releasing');
     // A node that joins makes every elector look at the group again.
@@ -158,7 +158,7 @@ function actingFirst(
 }
 
 describe('a handover whose ground has changed writes nothing, and the elector decides', () => {
-  const changes: [string, string, (scene: Scene) => Promise<unknown>][] = [
+  const changes: [string, string, (fixture: Fixture) => Promise<unknown>][] = [
     ['a', 'an operator asked for another node', async ({ group }) => await group.switchover('a')],
     [
       'a',
@@ -171,13 +171,13 @@ describe('a handover whose ground has changed writes nothing, and the elector de
     [
       'a',
       'the successor became unhealthy',
-      async (scene) => {
-        memberOf(scene, 'c').agent.setHealth(false, 'disk full');
-        const path = scene.group.paths.node('c');
-        await until(async () => (await scene.group.store.getData(path)).data.includes('disk full'));
+      async (fixture) => {
+        memberOf(fixture, 'c').agent.setHealth(false, 'disk full');
+        const path = fixture.group.paths.node('c');
+        await until(async () => (await fixture.group.store.getData(path)).data.includes('disk full'));
       },
     ],
-    ['a', 'the successor left', async (scene) => await memberOf(scene, 'c').stop()],
+    ['a', 'the successor left', async (fixture) => await memberOf(fixture, 'c').stop()],
     [
       'd',
       'a better node joined',
@@ -189,15 +189,15 @@ describe('a handover whose ground has changed writes nothing, and the elector de
   ];
 
   it.each(changes)('%s leads: %s', async (next, _, change) => {
-    let scene: Scene | null = null;
+    let fixture: Fixture | null = null;
     let tries = 0;
     const wrap = (store: Store) =>
       actingFirst(store, isHandover, async () => {
         tries += 1;
-        if (scene !== null) await change(scene);
+        if (fixture !== null) await change(fixture);
       });
     await using made = await led(['a', 'b', 'c'], 'c', (node) => (node === 'b' ? { wrap } : {}));
-    scene = made;
+    fixture = made;
     await memberOf(made, 'b').stop();
     const claim = await made.group.ready(next);
     expect(tries).toBe(1);
@@ -219,27 +219,27 @@ describe('the successor', () => {
     const assumed: string[] = [];
     const wrap = (node: string) => (store: Store) =>
       actingFirst(store, isAssumed, async () => void assumed.push(node));
-    await using scene = await led(
+    await using fixture = await led(
       nodes.filter((node) => node !== undefined),
       next,
       (node) => ({ wrap: wrap(node) }),
     );
-    await memberOf(scene, 'b').stop();
-    await scene.group.ready(next);
+    await memberOf(fixture, 'b').stop();
+    await fixture.group.ready(next);
     expect(assumed).toEqual([next]);
   });
 
   it('does not claim if another node has been elected since it was notified', async () => {
-    let scene: Scene | null = null;
+    let fixture: Fixture | null = null;
     let tries = 0;
     const wrap = (store: Store) =>
       actingFirst(store, isAssumed, async () => {
         tries += 1;
-        await scene?.group.switchover('a');
-        await until(async () => (await scene?.group.elected())?.node === 'a');
+        await fixture?.group.switchover('a');
+        await until(async () => (await fixture?.group.elected())?.node === 'a');
       });
     await using made = await led(['a', 'b', 'c'], 'c', (node) => (node === 'c' ? { wrap } : {}));
-    scene = made;
+    fixture = made;
     await memberOf(made, 'b').stop();
     expect((await made.group.ready('a')).node).toBe('a');
     expect(tries).toBe(1);
@@ -257,12 +257,12 @@ describe('the successor', () => {
   it('does not claim when it is published again', async () => {
     const tries: string[] = [];
     const wrap = (store: Store) => actingFirst(store, isAssumed, async () => void tries.push('c'));
-    await using scene = await led(['a', 'b', 'c'], 'c', (node) => (node === 'c' ? { wrap } : {}));
-    const { group } = scene;
+    await using fixture = await led(['a', 'b', 'c'], 'c', (node) => (node === 'c' ? { wrap } : {}));
+    const { group } = fixture;
     await group.configure({ failbackHold: '31s' });
     const { stat } = await group.store.getData(group.paths.config);
     await until(async () => (await published(group))?.prepared?.configVersion === stat.version);
-    await memberOf(scene, 'b').stop();
+    await memberOf(fixture, 'b').stop();
     await group.ready('c');
     expect(tries).toEqual(['c']);
   });

@@ -19,7 +19,7 @@ const isRelease = (request: string) => {
 };
 const isElection = (request: string) => request.includes('"cause"') && !request.includes('"prepared"');
 
-interface Scene extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly group: Group;
   readonly way: LossyWay;
   /** The member that leads. */
@@ -28,7 +28,7 @@ interface Scene extends AsyncDisposable {
   readonly b: Member;
 }
 
-async function scene(sessionTimeoutMs = 6_000): Promise<Scene> {
+async function fixture(sessionTimeoutMs = 6_000): Promise<Fixture> {
   const zooKeeper = await sharedZooKeeper();
   const way = await LossyWay.to(zooKeeper);
   const group = await Group.found(zooKeeper);
@@ -68,7 +68,7 @@ describe('a reply that is lost', () => {
   });
 
   it('to the claim: it is adopted, and its token led under once', async () => {
-    await using all = await scene();
+    await using all = await fixture();
     const { group, way, a, b } = all;
     const lost = way.loseReplyTo(isClaim);
     await group.switchover('b');
@@ -85,7 +85,7 @@ describe('a reply that is lost', () => {
   });
 
   it('to the claim of a node that has long written nothing: it is adopted with a lease of its own', async () => {
-    await using all = await scene(2_000);
+    await using all = await fixture(2_000);
     const { group, way, b } = all;
     const lastWriteAtMs = b.store.provenAliveAtMs();
     const outlivedAtMs = lastWriteAtMs + b.store.negotiatedTimeoutMs;
@@ -102,7 +102,7 @@ describe('a reply that is lost', () => {
   });
 
   it('to the claim of a node that was outvoted meanwhile: it is released, and nothing was begun', async () => {
-    await using all = await scene();
+    await using all = await fixture();
     const { group, way, b } = all;
     const lost = way.loseReplyTo(isClaim);
     await group.switchover('b');
@@ -116,7 +116,7 @@ describe('a reply that is lost', () => {
   });
 
   it('to READY: it is settled by reading, and the takeover is not run again', async () => {
-    await using all = await scene();
+    await using all = await fixture();
     const { group, way, b } = all;
     const lost = way.loseReplyTo(isReady);
     await group.switchover('b');
@@ -129,7 +129,7 @@ describe('a reply that is lost', () => {
   });
 
   it('to giving the claim away: the next leader’s claim is not touched', async () => {
-    await using all = await scene();
+    await using all = await fixture();
     const { group, way, a, b } = all;
     await group.switchover('b');
     await group.ready('b');

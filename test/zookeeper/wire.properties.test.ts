@@ -223,11 +223,11 @@ describe('a store whose server sends garbage', () => {
   }
 
   it('ends every call with an answer or an error, and goes on where it is answered', async () => {
-    const scenes = fc.tuple(mischief, fc.constantFrom(...calls), fc.constantFrom('', '/chroot'));
-    // Eight scenes run in parallel, because each one waits most of the time.
+    const cases = fc.tuple(mischief, fc.constantFrom(...calls), fc.constantFrom('', '/chroot'));
+    // Eight cases run in parallel, because each one waits most of the time.
     await holds(
-      fc.asyncProperty(fc.array(scenes, { minLength: 8, maxLength: 8 }), async (many) => {
-        await Promise.all(many.map((scene) => suffer(...scene)));
+      fc.asyncProperty(fc.array(cases, { minLength: 8, maxLength: 8 }), async (many) => {
+        await Promise.all(many.map((one) => suffer(...one)));
       }),
       0.1,
     );

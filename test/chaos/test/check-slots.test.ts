@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import type { Run } from '../records.js';
-import { rules, Scene, violationsIn } from './scene.js';
+import { RunBuilder, rules, violationsIn } from './run-builder.js';
 
 const two: Partial<Run> = { nodes: ['a', 'b', 'c', 'd'], leaders: 2 };
 /** The bound if no node fails and no node falls silent: release 3.6 + takeover 4.6 + slack 1. */
@@ -15,8 +15,8 @@ const quietBoundS = 9.2;
  * Returns an orderly run. Node a leads slot 1 to the end. Node b leads slot 2, and hands over to c on
  * request.
  */
-function orderly(): Scene {
-  return new Scene()
+function orderly(): RunBuilder {
+  return new RunBuilder()
     .leads('a', 2, 100)
     .leads('b', 4, 20, 2)
     .fault(19, 24, [], { slots: [2] })
@@ -24,7 +24,7 @@ function orderly(): Scene {
     .leads('c', 25, 100, 2);
 }
 
-const verdictOf = (scene: Scene) => scene.verdict(two);
+const verdictOf = (builder: RunBuilder) => builder.verdict(two);
 
 describe('the checker of several leaders', () => {
   it('finds nothing wrong with an orderly run', () => {
@@ -40,7 +40,9 @@ describe('the checker of several leaders', () => {
   });
 
   it('wants something to be shown of each slot', () => {
-    expect(violationsIn(verdictOf(new Scene().leads('a', 2, 100)))).toContain('nobody was READY in slot 2');
+    expect(violationsIn(verdictOf(new RunBuilder().leads('a', 2, 100)))).toContain(
+      'nobody was READY in slot 2',
+    );
   });
 
   it('reports each slot', () => {
@@ -53,26 +55,26 @@ describe('the checker of several leaders', () => {
 
 describe('two at once in a slot', () => {
   it('are shown by a beat of the old workload', () => {
-    const scene = orderly().hook(25.15, 'b', '4', 'takeover beat', { slot: 2 });
-    expect(violationsIn(verdictOf(scene))).toEqual([
+    const builder = orderly().hook(25.15, 'b', '4', 'takeover beat', { slot: 2 });
+    expect(violationsIn(verdictOf(builder))).toEqual([
       'c in slot 2 (token 25) began to take over 50.0 ms before b in slot 2 (token 4) had ended',
     ]);
   });
 
   it('are shown by what the new takeover saw alive, but for the leader of another slot', () => {
-    const scene = orderly();
-    const start = scene.hooks.find(({ node }) => node === 'c');
+    const builder = orderly();
+    const start = builder.hooks.find(({ node }) => node === 'c');
     start?.alive.push({ node: 'a', slot: 1, token: '2', state: 'S' });
-    expect(verdictOf(scene).violations).toEqual([]);
+    expect(verdictOf(builder).violations).toEqual([]);
     start?.alive.push({ node: 'b', slot: 2, token: '4', state: 'S' });
-    expect(rules(verdictOf(scene))).toEqual(['no two at once']);
+    expect(rules(verdictOf(builder))).toEqual(['no two at once']);
   });
 });
 
 describe('one node in two slots', () => {
   /** In this run, node a leads slot 1 and also takes over slot 2. */
   const both = () => {
-    return new Scene()
+    return new RunBuilder()
       .leads('a', 2, 100)
       .leads('b', 4, 20, 2)
       .fault(19, 24, [])
@@ -90,56 +92,56 @@ describe('one node in two slots', () => {
   });
 
   it('is shown by its own workload that the new takeover saw alive', () => {
-    const scene = new Scene().leads('a', 2, 10).fault(9, 14, []).releases('a', 2, 10, 11);
-    scene.leads('b', 14, 100).leads('a', 20, 100, 2);
-    expect(rules(verdictOf(scene))).not.toContain('one slot a node');
-    const start = scene.hooks.find(({ slot }) => slot === 2);
+    const builder = new RunBuilder().leads('a', 2, 10).fault(9, 14, []).releases('a', 2, 10, 11);
+    builder.leads('b', 14, 100).leads('a', 20, 100, 2);
+    expect(rules(verdictOf(builder))).not.toContain('one slot a node');
+    const start = builder.hooks.find(({ slot }) => slot === 2);
     start?.alive.push({ node: 'a', slot: 1, token: '2', state: 'S' });
-    expect(violationsIn(verdictOf(scene))).toContain(
+    expect(violationsIn(verdictOf(builder))).toContain(
       'a in slot 2 (token 20) began to take over and saw a (token 2) alive',
     );
   });
 
   it('is not shown by one that has released before', () => {
-    const scene = new Scene().leads('a', 2, 10).fault(9, 14, []).releases('a', 2, 10, 11);
-    scene.leads('b', 14, 100).leads('a', 20, 100, 2);
-    expect(verdictOf(scene).violations).toEqual([]);
+    const builder = new RunBuilder().leads('a', 2, 10).fault(9, 14, []).releases('a', 2, 10, 11);
+    builder.leads('b', 14, 100).leads('a', 20, 100, 2);
+    expect(verdictOf(builder).violations).toEqual([]);
   });
 
   it('is not shown by decisions that change places in one transaction', () => {
-    const scene = orderly().elect(97, 'c').elect(97, 'a', 2);
-    expect(verdictOf(scene).violations).toEqual([]);
+    const builder = orderly().elect(97, 'c').elect(97, 'a', 2);
+    expect(verdictOf(builder).violations).toEqual([]);
     expect(rules(verdictOf(orderly().elect(97, 'c')))).toEqual(['one slot a node']);
   });
 });
 
 describe('fencing tokens of several slots', () => {
   it('may be used in another order than they were made in, by other slots', () => {
-    const scene = orderly();
-    const first = scene.hooks.findIndex(({ node }) => node === 'a');
-    scene.hooks.splice(first, 1);
-    scene.hook(4.15, 'a', '2', 'takeover started');
-    expect(rules(verdictOf(scene))).not.toContain('tokens grow');
+    const builder = orderly();
+    const first = builder.hooks.findIndex(({ node }) => node === 'a');
+    builder.hooks.splice(first, 1);
+    builder.hook(4.15, 'a', '2', 'takeover started');
+    expect(rules(verdictOf(builder))).not.toContain('tokens grow');
   });
 
   it('grow in each slot', () => {
-    const scene = orderly().hook(99, 'd', '3', 'takeover started', { slot: 2 });
-    expect(violationsIn(verdictOf(scene))).toContain(
+    const builder = orderly().hook(99, 'd', '3', 'takeover started', { slot: 2 });
+    expect(violationsIn(verdictOf(builder))).toContain(
       'd in slot 2 (token 3) took over after c in slot 2 (token 25)',
     );
   });
 
   it('are never those of two slots', () => {
-    const scene = orderly().hook(99, 'c', '25', 'takeover started');
-    expect(violationsIn(verdictOf(scene))).toContain(
+    const builder = orderly().hook(99, 'c', '25', 'takeover started');
+    expect(violationsIn(verdictOf(builder))).toContain(
       'c (token 25) took over under the token of c in slot 2 (token 25)',
     );
   });
 
   it('are those of a claim of the same slot', () => {
-    const scene = orderly().elect(97, 'd', 3).claim(98, 'd', 'create', 'PROGRESS', 3);
-    scene.hook(98.1, 'd', '98', 'takeover started', { slot: 2 });
-    expect(violationsIn(verdictOf(scene))).toContain(
+    const builder = orderly().elect(97, 'd', 3).claim(98, 'd', 'create', 'PROGRESS', 3);
+    builder.hook(98.1, 'd', '98', 'takeover started', { slot: 2 });
+    expect(violationsIn(verdictOf(builder))).toContain(
       'd in slot 2 took over under token 98, which is that of d in slot 3',
     );
   });
@@ -147,27 +149,27 @@ describe('fencing tokens of several slots', () => {
 
 describe('claims of a slot', () => {
   it('are made only by whom it elected', () => {
-    const scene = orderly().unclaim(96, 'c', 2).elect(97, 'd').claim(98, 'd', 'create', 'PROGRESS', 2);
-    expect(violationsIn(verdictOf(scene))).toEqual(['d claims in slot 2 while c is elected']);
+    const builder = orderly().unclaim(96, 'c', 2).elect(97, 'd').claim(98, 'd', 'create', 'PROGRESS', 2);
+    expect(violationsIn(verdictOf(builder))).toEqual(['d claims in slot 2 while c is elected']);
   });
 
   it('become READY only by whom it elected', () => {
-    const scene = orderly().elect(97, 'd', 2).claim(98, 'c', 'set', 'READY', 2);
-    expect(violationsIn(verdictOf(scene))).toEqual(['c is READY in slot 2 while d is elected']);
+    const builder = orderly().elect(97, 'd', 2).claim(98, 'c', 'set', 'READY', 2);
+    expect(violationsIn(verdictOf(builder))).toEqual(['c is READY in slot 2 while d is elected']);
   });
 
   it('are not made while another stands, or written to by others', () => {
-    const scene = orderly().elect(96, 'd', 2).claim(97, 'd', 'create', 'PROGRESS', 2);
-    expect(violationsIn(verdictOf(scene))).toEqual(['d claims what c holds in slot 2']);
+    const builder = orderly().elect(96, 'd', 2).claim(97, 'd', 'create', 'PROGRESS', 2);
+    expect(violationsIn(verdictOf(builder))).toEqual(['d claims what c holds in slot 2']);
     const written = orderly().elect(96, 'd', 2).claim(97, 'd', 'set', 'PROGRESS', 2);
     expect(violationsIn(verdictOf(written))).toEqual(['d wrote to the claim in slot 2 of c']);
   });
 
   it('end with their owner’s session, and only they', () => {
-    const scene = orderly().znode(96, 'close', '', null, { session: 'of c' });
-    scene.elect(97, 'd', 2).claim(98, 'd', 'create', 'PROGRESS', 2);
-    expect(verdictOf(scene).violations).toEqual([]);
-    expect(violationsIn(verdictOf(scene.elect(98, 'b').claim(99, 'b', 'create', 'PROGRESS')))).toEqual([
+    const builder = orderly().znode(96, 'close', '', null, { session: 'of c' });
+    builder.elect(97, 'd', 2).claim(98, 'd', 'create', 'PROGRESS', 2);
+    expect(verdictOf(builder).violations).toEqual([]);
+    expect(violationsIn(verdictOf(builder.elect(98, 'b').claim(99, 'b', 'create', 'PROGRESS')))).toEqual([
       'b claims what a holds',
     ]);
   });
@@ -190,10 +192,10 @@ describe('the history of several slots', () => {
     return { kind: 'transition', slot, term, fencingToken };
   };
   const history = (...records: ReturnType<typeof record>[]) => {
-    const scene = orderly();
+    const builder = orderly();
     for (const [index, one] of records.entries())
-      scene.znode(30 + index, 'create', `/history/000000000${index}`, one);
-    return violationsIn(verdictOf(scene));
+      builder.znode(30 + index, 'create', `/history/000000000${index}`, one);
+    return violationsIn(verdictOf(builder));
   };
 
   it('may hold the same term once for each slot, in any order of theirs', () => {
@@ -216,11 +218,11 @@ describe('the time without a leader of a slot', () => {
    */
   const killed = (
     afterS: number,
-    faults = (scene: Scene) => scene.fault(20, 90, ['b'], { silences: false }),
+    faults = (builder: RunBuilder) => builder.fault(20, 90, ['b'], { silences: false }),
   ) => {
-    const scene = new Scene().leads('a', 2, 100).leads('b', 4, 20, 2);
-    scene.znode(21, 'close', '', null, { session: 'of b' });
-    return verdictOf(faults(scene).leads('c', 20 + afterS - 1, 100, 2));
+    const builder = new RunBuilder().leads('a', 2, 100).leads('b', 4, 20, 2);
+    builder.znode(21, 'close', '', null, { session: 'of b' });
+    return verdictOf(faults(builder).leads('c', 20 + afterS - 1, 100, 2));
   };
 
   it('is bounded, though another slot is led', () => {
@@ -232,7 +234,7 @@ describe('the time without a leader of a slot', () => {
 
   it('does not count while faults leave fewer eligible nodes than slots', () => {
     const leaving = (...nodes: string[]) => {
-      return killed(38, (scene) => scene.fault(20, 50, nodes, { silences: false }));
+      return killed(38, (builder) => builder.fault(20, 50, nodes, { silences: false }));
     };
     expect(leaving('b', 'c', 'd')).toMatchObject({ violations: [], gaps: [{ countedMs: 8_000 }] });
     expect(leaving('b', 'c')).toMatchObject({ gaps: [{ countedMs: 38_000 }] });
@@ -242,7 +244,7 @@ describe('the time without a leader of a slot', () => {
   it('needs a cause that concerns its leader, or its slot', () => {
     const lostBy = (nodes: string[], slots?: number[]) => {
       const does = slots === undefined ? { silences: false } : { silences: false, slots };
-      return violationsIn(killed(5, (scene) => scene.fault(19, 21, nodes, does)));
+      return violationsIn(killed(5, (builder) => builder.fault(19, 21, nodes, does)));
     };
     expect(lostBy(['a'], [])).toEqual(['b stopped leading in slot 2 without a fault']);
     expect(lostBy([], [1])).toEqual(['b stopped leading in slot 2 without a fault']);
@@ -254,7 +256,7 @@ describe('the time without a leader of a slot', () => {
   it('may have been caused by what came right after the last sign of life, as signs come now and then', () => {
     const lostBefore = (s: number) => {
       return violationsIn(
-        killed(5, (scene) => scene.fault(20 + s, 25, ['b'], { silences: false, slots: [] })),
+        killed(5, (builder) => builder.fault(20 + s, 25, ['b'], { silences: false, slots: [] })),
       );
     };
     expect(lostBefore(0.9)).toEqual([]);
@@ -268,11 +270,11 @@ describe('fewer leaders', () => {
    * `untilS`.
    */
   const fewer = (untilS: number) => {
-    const scene = new Scene()
+    const builder = new RunBuilder()
       .leads('a', 2, 100)
       .leads('c', 4, untilS, 2)
       .fault(50, 52, [], { silences: false });
-    return scene.wants(50, 1).unclaim(52, 'c', 2);
+    return builder.wants(50, 1).unclaim(52, 'c', 2);
   };
 
   it('leave no slot that has to be led', () => {

@@ -20,7 +20,7 @@ export const run: Run = {
 };
 
 /** Records of a run, in the format of a real run. Times are in seconds. The default slot is 1. */
-export class Scene {
+export class RunBuilder {
   readonly hooks: HookRecord[] = [];
   readonly answers: Answer[] = [];
   readonly changes: Change[] = [];
