@@ -23,6 +23,8 @@ const leaseLeft = 0.28;
  * periodically. In session timeouts.
  */
 const youngLeadership = 1 / 2;
+/** Number of resets of each node's connection. */
+const resets = new WeakMap<Node, number>();
 /** Maximum rate of a clock that is too fast, relative to true time. */
 const fast = 1.05;
 
@@ -62,6 +64,8 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     cast.nodes.some(
       (node) => node.name === name && node.process === lives.get(name) && node.isUp && node.leaves === 0,
     );
+  if (fault.kind === 'reset' && victim !== null) resets.set(victim, (resets.get(victim) ?? 0) + 1);
+  const resetsBefore = new Map(cast.nodes.map((node) => [node, resets.get(node)]));
   const leaderships = slotsIn(rules.picture()).filter(({ claim }) => {
     const leader = cast.nodes.find(({ session }) => session === claim?.owner);
     return claim !== null && leader !== undefined && leaseLasts(cast, { leader, claim, fault });
@@ -73,6 +77,8 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     // The leader was already about to release its claim before the fault.
     const { node } = claim.content;
     if (elected?.content.node !== node || !stays(node)) return null;
+    // After another reset, the lease may end before it can be renewed. That reset has its own checks.
+    if (cast.nodes.some((one) => one.name === node && resets.get(one) !== resetsBefore.get(one))) return null;
     return `${node} has lost its claim over nothing but: ${fault.kind}`;
   };
   const leadershipMoved = () => leaderships.map(hasMoved).find((moved) => moved !== null) ?? null;
