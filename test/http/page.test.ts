@@ -171,7 +171,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByText('Term 2: c leads.').waitFor();
     await page
       .getByText(
-        /override, ends in (2 h|1 h 59 min), \d\d:\d\d UTC\S*, by eve, HTTP from 127\.0\.0\.1: <b>switch<\/b>/,
+        /override, ends in (2 h|1 h 59 min), (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC\S*, by eve, HTTP from 127\.0\.0\.1: <b>switch<\/b>/,
       )
       .waitFor();
 
