@@ -1,10 +1,10 @@
 /** An elector that elects its own node claims leadership in the transaction of its decision. */
 import { describe, expect, it } from 'vitest';
-import type { Commit } from '../../src/embedded/commit.js';
 import { electedSchema } from '../../src/model/znodes.js';
 import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { byHand, Group, type Member, type MemberOptions } from '../support/agent-group.js';
+import { writesFromNowOn } from '../support/group-writes.js';
 import { startProxy } from '../support/proxy.js';
 import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
@@ -35,12 +35,7 @@ async function led(order: readonly ('a' | 'b')[], options: MemberOptions = {}): 
   const member = (node: string) => group.members.find((one) => one.node === node);
   const [a, b] = [member('a'), member('b')];
   if (a === undefined || b === undefined) throw new Error('nobody');
-  const writes: string[][] = [];
-  server.onCommit(({ operations, endsSession }: Commit) => {
-    const made = operations.filter(({ type }) => type !== 'check');
-    if (made.length > 0 && endsSession === null)
-      writes.push(made.map(({ type, path }) => `${type} ${path.slice(group.root.length + 1)}`));
-  });
+  const writes = writesFromNowOn(server, group);
   const kill = async () => {
     way.blackHole();
     await a.expire(server.connectString);

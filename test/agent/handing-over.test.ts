@@ -1,11 +1,11 @@
 /** A leader that leaves hands over to the published successor, in one transaction. */
 import { describe, expect, it } from 'vitest';
-import type { Commit } from '../../src/embedded/commit.js';
 import { registrationSchema } from '../../src/model/registration.js';
 import { type Successor, successorSchema } from '../../src/model/znodes.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member, type MemberOptions } from '../support/agent-group.js';
+import { writesFromNowOn } from '../support/group-writes.js';
 import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
@@ -51,12 +51,7 @@ async function led(
     const isCurrent = electedVersion === (await group.elected()).version && configVersion === stat.version;
     return isCurrent && decision?.node === next;
   });
-  const writes: string[][] = [];
-  server.onCommit(({ operations, endsSession }: Commit) => {
-    const made = operations.filter(({ type }) => type !== 'check');
-    if (made.length > 0 && endsSession === null)
-      writes.push(made.map(({ type, path }) => `${type} ${path.slice(group.root.length + 1)}`));
-  });
+  const writes = writesFromNowOn(server, group);
   const close = async () => {
     await group[Symbol.asyncDispose]();
     await server.close();
