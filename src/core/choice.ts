@@ -162,15 +162,20 @@ function waivable(found: readonly IneligibleReason[]): string[] {
   return found.filter(({ canBeForced }) => canBeForced).map(({ kind }) => kind);
 }
 
+/** Describes a pause, for display. */
+export function pausedText({ by, reason }: NonNullable<GroupConfig['paused']>): string {
+  return `paused by ${by}: ${reason}`;
+}
+
 /**
  * Returns the choice while the group is paused. Only the elected node may claim. After a failure, the elected
  * node is tried again once its backoff ends.
  */
 function paused(
   { elected, judged, electedFailed, failures, nowMs }: ChoiceInput,
-  { by, reason: because }: NonNullable<GroupConfig['paused']>,
+  pause: NonNullable<GroupConfig['paused']>,
 ): Outcome {
-  const why = `paused by ${by}: ${because}`;
+  const why = pausedText(pause);
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...unchanged(elected), reason: why };
   // The request remains in force during the retry. Keep the reasons that the request overrode, and the node

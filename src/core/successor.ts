@@ -12,7 +12,7 @@
  */
 import { encodedText } from '../model/names.js';
 import { type Successor, successorSchema } from '../model/znodes.js';
-import { type Choice, elect } from './choice.js';
+import { type Choice, elect, pausedText } from './choice.js';
 import { ineligibleText, judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
 import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
@@ -151,7 +151,7 @@ function nobody(reason: string): Successor {
 function whyNobody({ config, elected, members }: JudgedElection): string | null {
   if (members.every(({ node }) => node === elected.node)) return 'no other node is registered';
   if (config.paused === null || activeRequest(config, elected) !== null) return null;
-  return `paused by ${config.paused.by}: ${config.paused.reason}`;
+  return pausedText(config.paused);
 }
 
 function noneEligible({ ineligible }: Choice, leader: string | null): string {

@@ -2,11 +2,13 @@
  * Gathers the facts for the checks. If a fact cannot be determined, the problem is recorded in place of the
  * fact, and no error is thrown.
  */
+
 import { builtInRules } from '../../strategies/index.js';
 import { accessOf, hasAclSettings } from '../config/access-settings.js';
 import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
+import { pausedText } from '../core/choice.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { isGivenUp } from '../core/elsewhere.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
@@ -189,7 +191,7 @@ function isUnelected(view: GroupView): boolean {
 function reasonOf(view: GroupView): string {
   const { node, reason } = effectiveDecision(view);
   const paused = view.config.value?.paused ?? null;
-  return node === null || paused === null ? reason : `paused by ${paused.by}: ${paused.reason}`;
+  return node === null || paused === null ? reason : pausedText(paused);
 }
 
 async function gatherMembers(
