@@ -116,18 +116,26 @@ export class GroupView implements AsyncDisposable {
     return (await this.history()).filter((record) => record.kind === 'transition');
   }
 
+  async config(): Promise<GroupConfig> {
+    return (await this.#configRead()).config;
+  }
+
+  async #configRead(): Promise<{ config: GroupConfig; version: number }> {
+    const { data, stat } = await (await this.store()).getData(this.paths.config);
+    return { config: parsedValue(parseGroupConfig(data.toString('utf8'))), version: stat.version };
+  }
+
   /**
    * Changes the configuration as an operator does: by compare-and-set, with a retry after a concurrent
    * change.
    */
   async changeConfig(change: (config: GroupConfig) => void): Promise<void> {
     for (;;) {
-      const store = await this.store();
-      const { data, stat } = await store.getData(this.paths.config);
-      const config = parsedValue(parseGroupConfig(data.toString('utf8')));
+      const { config, version } = await this.#configRead();
       change(config);
       try {
-        await store.set(this.paths.config, Buffer.from(JSON.stringify(config)), stat.version);
+        const store = await this.store();
+        await store.set(this.paths.config, Buffer.from(JSON.stringify(config)), version);
         return;
       } catch (error) {
         if (!isStoreError(error, 'BAD_VERSION')) throw error;
