@@ -1,7 +1,7 @@
 /** Agent events that the metrics count. */
 
 import type { Stage } from '../core/leadership.js';
-import type { LogContext } from '../core/log-context.js';
+import type { LogContext } from '../model/log-context.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 

@@ -1,10 +1,10 @@
 /** Facts on which the checks are based. All facts are gathered before any check runs. */
 import type { UnreadableFile } from '../config/read-settings.js';
-import type { SeenTokens, TokenSeen } from '../core/seen-tokens.js';
 import type { ZnodeAcl } from '../group/access.js';
 import type { Transition } from '../group/transition.js';
 import type { Access } from '../model/access.js';
 import type { ProbeAddress } from '../model/znodes.js';
+import type { SeenTokens, TokenSeen } from '../slots/seen-tokens.js';
 
 export interface Facts {
   readonly servers: readonly ServerFacts[];

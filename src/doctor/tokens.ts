@@ -1,5 +1,5 @@
 /** Compares the fencing tokens in ZooKeeper with the tokens that the node's agent remembers. */
-import { goneBack } from '../core/seen-tokens.js';
+import { goneBack } from '../slots/seen-tokens.js';
 import { type Facts, isProblem } from './facts.js';
 import { type Finding, finding, orOk } from './finding.js';
 

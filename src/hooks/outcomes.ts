@@ -1,5 +1,5 @@
-import { logContext } from '../core/log-context.js';
 import type { Logger } from '../log.js';
+import { logContext } from '../model/log-context.js';
 import { named } from '../model/named-slot.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 

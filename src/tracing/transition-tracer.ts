@@ -17,9 +17,9 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AgentEvent } from '../agent/events.js';
-import type { LogContext } from '../core/log-context.js';
 import { hookNames } from '../hooks/command.js';
 import { mostLeaders } from '../model/group-config.js';
+import type { LogContext } from '../model/log-context.js';
 import { named } from '../model/named-slot.js';
 import { fromInstant } from '../model/names.js';
 import { slotOf } from '../model/slots.js';

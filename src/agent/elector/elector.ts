@@ -5,10 +5,10 @@
 
 import type { Rules } from '../../../strategies/registry.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
-import { decided } from '../../core/log-context.js';
 import { recordText } from '../../core/records.js';
 import type { ElectorAction } from '../../core/round.js';
 import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
+import { decided } from '../../model/log-context.js';
 import { toInstant } from '../../model/names.js';
 import { pathsOfSlot } from '../../model/paths.js';
 import { type NamedRules, type PreparedRules, prepareRules } from '../../model/read-config.js';

@@ -1,10 +1,10 @@
 /** Acts on a claim whose owner does not release it: runs the fence hook and removes the claim. */
 import type { Logger } from 'pino';
-import { decided } from '../../core/log-context.js';
 import type { ElectorMemory, Fence } from '../../core/round.js';
 import { present } from '../../errors.js';
 import { doubledMs, durationMs, formatDuration } from '../../model/duration.js';
 import type { GroupConfig } from '../../model/group-config.js';
+import { decided } from '../../model/log-context.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotOf, slotStates } from '../../model/slots.js';
 import { initialElected } from '../../model/znodes.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Stage } from '../../core/leadership.js';
-import type { LogContext } from '../../core/log-context.js';
 import type { GroupConfig } from '../../model/group-config.js';
+import type { LogContext } from '../../model/log-context.js';
 import type { GroupPaths } from '../../model/paths.js';
 import type { Registration } from '../../model/registration.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';

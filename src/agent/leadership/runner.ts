@@ -14,10 +14,10 @@ import {
   leadershipStep,
   type Stage,
 } from '../../core/leadership.js';
-import { type LogContext, logContext } from '../../core/log-context.js';
 import { present } from '../../errors.js';
 import { type Lease, noLease } from '../../lease/lease.js';
 import { defaultGroupConfig } from '../../model/group-config.js';
+import { type LogContext, logContext } from '../../model/log-context.js';
 import { named } from '../../model/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotCount, slotStates, slotsOfNode, slotView } from '../../model/slots.js';

@@ -6,10 +6,10 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import type { SeenTokens } from '../../core/seen-tokens.js';
 import { errorMessage, PetrelError } from '../../errors.js';
 import { mostLeaders } from '../../model/group-config.js';
 import { longSchema, parseJson } from '../../model/names.js';
+import type { SeenTokens } from '../../slots/seen-tokens.js';
 import { makeDirectory, textOf } from '../session/session-file.js';
 import type { TokenStore } from './token-memory.js';
 

@@ -6,6 +6,10 @@
  * token. A standby that is not the next elector does not see the claims of other nodes.
  */
 import type { Logger } from 'pino';
+import { errorMessage } from '../../errors.js';
+import type { GroupConfig } from '../../model/group-config.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
+import { type FailureDetail, noCommand } from '../../model/znodes.js';
 import {
   goneBack,
   goneBackText,
@@ -14,11 +18,7 @@ import {
   type TokenSeen,
   tokensIn,
   withToken,
-} from '../../core/seen-tokens.js';
-import { errorMessage } from '../../errors.js';
-import type { GroupConfig } from '../../model/group-config.js';
-import type { GroupSnapshot } from '../../model/snapshot.js';
-import { type FailureDetail, noCommand } from '../../model/znodes.js';
+} from '../../slots/seen-tokens.js';
 
 export interface TokenStore {
   /** Tokens that an earlier run has seen. Null if there are none. */

@@ -1,5 +1,5 @@
-import { type NamedSlot, named } from '../model/named-slot.js';
-import type { GroupSnapshot } from '../model/snapshot.js';
+import { type NamedSlot, named } from './named-slot.js';
+import type { GroupSnapshot } from './snapshot.js';
 
 /**
  * Fields that identify all log lines of one transition on all nodes: the term and reason of its decision, and

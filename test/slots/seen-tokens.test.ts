@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defaultGroupConfig } from '../../src/model/group-config.js';
 import {
   goneBack,
   goneBackText,
@@ -6,9 +7,8 @@ import {
   type SeenTokens,
   tokensIn,
   withToken,
-} from '../../src/core/seen-tokens.js';
-import { defaultGroupConfig } from '../../src/model/group-config.js';
-import { claim, group, unreadable, versioned } from './builders.js';
+} from '../../src/slots/seen-tokens.js';
+import { claim, group, unreadable, versioned } from '../core/builders.js';
 
 const seen: SeenTokens = { epoch: 1, bySlot: new Map([[1, 48n]]) };
 const at = (token: bigint, epoch: number | null = 1, slot = 1) => ({ epoch, slot, token });
