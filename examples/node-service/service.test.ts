@@ -23,14 +23,14 @@ test('one instance answers, and the other takes over when it leaves', async () =
 
   await using a = await join('a');
   const first = serve(a);
-  await vi.waitUntil(() => first.answers);
+  await vi.waitUntil(() => first.answers, { timeout: 20_000 });
 
   await using b = await join('b');
   const second = serve(b);
   expect(second.answers).toBe(false);
 
   await a.close();
-  await vi.waitUntil(() => second.answers, { timeout: 5000 });
+  await vi.waitUntil(() => second.answers, { timeout: 20_000 });
   expect(first.answers).toBe(false);
 });
 
@@ -38,11 +38,11 @@ test('an instance that loses its session stops answering, and another one answer
   await using zooKeeper = await startDevelopmentServer();
   await using a = await Petrel.join({ zookeeper: zooKeeper.connectString, nodeId: 'a' });
   const first = serve(a);
-  await vi.waitUntil(() => first.answers);
+  await vi.waitUntil(() => first.answers, { timeout: 20_000 });
   const [session = 0n] = zooKeeper.requestCounts().keys();
 
   await using b = await Petrel.join({ zookeeper: zooKeeper.connectString, nodeId: 'b' });
   const second = serve(b);
   zooKeeper.expireSession(session);
-  await vi.waitUntil(() => second.answers && !first.answers, { timeout: 5000 });
+  await vi.waitUntil(() => second.answers && !first.answers, { timeout: 20_000 });
 });

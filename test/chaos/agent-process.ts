@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { type Exit, exitOf, hasExited, spawnBound } from '../support/bound-process.js';
-import { childrenOf, commandOf, isAlive } from '../support/process-list.js';
+import { childrenOf, commandOf, isAlive, signalIfAlive } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
 export interface AgentPlace {
@@ -90,7 +90,7 @@ export class AgentProcess {
     this.#doomed = true;
     const agent = this.agent;
     this.#guardian.kill('SIGKILL');
-    if (agent !== null) signal(agent, 'SIGKILL');
+    if (agent !== null) signalIfAlive(agent, 'SIGKILL');
     await this.gone();
   }
 
@@ -116,14 +116,5 @@ export class AgentProcess {
         .split('\0')
         .some((word) => word.endsWith(name));
     return childrenOf(this.guardian).find(isIt) ?? null;
-  }
-}
-
-/** Sends a signal. Ignores a process that has already exited. */
-export function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -17,11 +17,12 @@ import { HookLog } from '../support/hook-log.js';
 import { ofNode, started } from '../support/known.js';
 import { Links } from '../support/links.js';
 import { freePorts } from '../support/ports.js';
+import { signalIfAlive } from '../support/process-list.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 import { type JavaEnsemble, startOpenJavaEnsemble } from '../support/zookeeper/java.js';
 import type { TestServer } from '../support/zookeeper/server.js';
-import { AgentProcess, signal } from './agent-process.js';
+import { AgentProcess } from './agent-process.js';
 import { Client } from './client.js';
 import { type Journal, nowMs } from './journal.js';
 import type { Change, Run } from './records.js';
@@ -191,9 +192,9 @@ export class World {
   freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;
     const guard = spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' });
-    signal(pid, 'SIGSTOP');
+    signalIfAlive(pid, 'SIGSTOP');
     const thaw = () => {
-      signal(pid, 'SIGCONT');
+      signalIfAlive(pid, 'SIGCONT');
       guard.kill('SIGKILL');
       this.#frozen.delete(thaw);
     };

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
+import { present } from '../../src/errors.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { builtFixture } from '../support/built.js';
 import { childOf } from '../support/process-list.js';
@@ -37,7 +38,7 @@ describe('a reaper', () => {
     try {
       await once(createInterface({ input: child.stdout }), 'line');
       const reaper = () => childOf(child.pid ?? 0, 'petrel-reaper');
-      const first = reaper() ?? 0;
+      const first = present(reaper(), 'the reaper');
       process.kill(first, 'SIGKILL');
       await until(() => reaper() === null);
       child.stdin.end();

@@ -60,16 +60,15 @@ describe('V5 a signal', () => {
     // This option sets the inspector's address, but does not start an inspector.
     '--inspect-port=127.0.0.1:9229',
   ])('SIGUSR1 leaves no inspector behind in a supervisor either (NODE_OPTIONS=%s)', async (options) => {
+    // The signal must come before the supervisor's own code runs.
     const supervisor = fork(await builtModule('hooks/supervisor.js'), ['a1', '/group'], {
-      execArgv: [],
+      execArgv: ['--import', 'data:text/javascript,process.kill(process.pid,"SIGUSR1")'],
       env: { ...process.env, NODE_OPTIONS: options },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     const { pid = 0 } = supervisor;
     const said: string[] = [];
     supervisor.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
-    await until(() => catchesUsr1(pid), { intervalMs: 1 });
-    process.kill(pid, 'SIGUSR1');
     await until(() => inspector.test(said.join('')));
     await until(() => !hasInspector(pid), { describe: 'the inspector to be closed' });
     const exit = once(supervisor, 'exit');

@@ -48,9 +48,9 @@ interface Said {
 function startAgent(
   commands: { onTakeover: string; onRelease: string | null },
   module = built,
-  foreground = false,
+  { foreground = false, lease = leaseMs } = {},
 ) {
-  const json = JSON.stringify({ commands, ...leaseMs, foreground });
+  const json = JSON.stringify({ commands, ...lease, foreground });
   const program = module === source ? ['--import', 'tsx', path('./agent.ts')] : [fixture];
   const child = spawn(process.execPath, [...program, module, json], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -67,8 +67,12 @@ function startAgent(
 }
 
 /** Returns an agent whose takeover has succeeded. */
-async function leadingAgent(onRelease: string | null, onTakeover = stubborn, module = built) {
-  const agent = startAgent({ onTakeover, onRelease }, module);
+async function leadingAgent(
+  onRelease: string | null,
+  onTakeover = stubborn,
+  { module = built, lease = leaseMs } = {},
+) {
+  const agent = startAgent({ onTakeover, onRelease }, module, { lease });
   await eventually(() => agent.said).toMatchObject([{ takeover: { result: 'ok', provenDead: false } }]);
   await eventually(workloads).not.toEqual([]);
   return agent;
@@ -86,8 +90,8 @@ describe.each([
 ])('an agent %s', (_, module) => {
   it('that is frozen has its workload ended before the lease is, and is notified of it first of all', async () => {
     const onRelease =
-      'echo "$PETREL_REASON" >> $DIR/log; kill -0 $(pgrep -n -f "sleep 1000"); echo $? >> $DIR/log';
-    const agent = await leadingAgent(onRelease, stubborn, module());
+      'echo "$PETREL_REASON" >> $DIR/log; pgrep -f "^sleep 1000" > $DIR/pids; echo $? >> $DIR/log';
+    const agent = await leadingAgent(onRelease, stubborn, { module: module() });
     const sinceFrozen = startStopwatch();
     process.kill(agent.pid, 'SIGSTOP');
     await eventually(workloads).toEqual([]);
@@ -104,7 +108,7 @@ describe.each([
   });
 
   it('that is killed has its release run by the supervisor, which then goes', async () => {
-    const agent = await leadingAgent('echo "$PETREL_REASON" >> $DIR/log', stubborn, module());
+    const agent = await leadingAgent('echo "$PETREL_REASON" >> $DIR/log', stubborn, { module: module() });
     const sinceKill = startStopwatch();
     process.kill(agent.pid, 'SIGKILL');
     await eventually(() => at().processes()).toEqual([]);
@@ -145,7 +149,9 @@ describe('an agent that is killed', () => {
 
 describe('a workload in the foreground', () => {
   it('writes to the output of the agent, and is ended when that is killed', async () => {
-    const agent = startAgent({ onTakeover: `echo hello; ${stubborn} wait`, onRelease: null }, built, true);
+    const agent = startAgent({ onTakeover: `echo hello; ${stubborn} wait`, onRelease: null }, built, {
+      foreground: true,
+    });
     await eventually(() => agent.said).toMatchObject([{ takeover: { result: 'ok', provenDead: false } }]);
     await eventually(() => agent.output).toEqual(['hello']);
     await eventually(workloads).not.toEqual([]);
@@ -158,7 +164,9 @@ describe('a workload in the foreground', () => {
 
 describe('a frozen agent', () => {
   it('costs its supervisor no memory, and holds up no release, whatever the commands write', async () => {
-    const agent = await leadingAgent('seq 1 300000; echo done >> $DIR/log', 'sleep 1000 & yes & ');
+    // Reading megabytes takes seconds on a slow machine, so the release gets more time.
+    const lease = { releaseInMs: 1_500, endsInMs: 60_000 };
+    const agent = await leadingAgent('seq 1 300000; echo done >> $DIR/log', 'sleep 1000 & yes & ', { lease });
     process.kill(agent.pid, 'SIGSTOP');
     await eventually(() => at().lines('log')).toEqual(['done']);
     expect(residentMiB(supervisor())).toBeLessThan(250);

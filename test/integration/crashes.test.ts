@@ -68,7 +68,7 @@ describe('in one group', () => {
   });
 
   describe('an agent that is killed together with its guardian', () => {
-    it('is succeeded within its session timeout and a second', async () => {
+    it('is succeeded soon after its session timeout', async () => {
       const old = await cluster.ready();
       const sinceKill = startStopwatch();
       await cluster.agent(old.node).kill9();
@@ -77,7 +77,7 @@ describe('in one group', () => {
       process.stdout.write(
         `kill -9 of agent and guardian: READY after ${tookMs} ms, session timeout ${cluster.sessionTimeoutMs} ms\n`,
       );
-      expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
+      expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 5_000);
     });
 
     it('has its workload killed at once, long before another node leads', async () => {
@@ -95,16 +95,16 @@ describe('in one group', () => {
       const sinceKill = startStopwatch();
       const again = await cluster.run(old.node);
       const waited = again.logged(
-        /session of an earlier run of .* still lives: waiting for its end, at most .* 5 s/,
+        /session of an earlier run of .* has not expired yet: waiting for at most its session timeout \(5 s/,
       );
       const joined = again.logged(/^joined/);
       await Promise.race([waited, joined]);
       // On a very slow machine, the session may end before the agent starts. If so, there is nothing to wait
-      // for.
-      if (performance.now() - killedAtMs < cluster.sessionTimeoutMs) await waited;
+      // for. The session's last ping was sent before the kill.
+      if (performance.now() - killedAtMs < cluster.sessionTimeoutMs * 0.7) await waited;
       else waited.catch(() => undefined);
       await joined;
-      expect(sinceKill.ms).toBeLessThan(cluster.sessionTimeoutMs + 2_000);
+      expect(sinceKill.ms).toBeLessThan(cluster.sessionTimeoutMs + 5_000);
       await cluster.ready({ after: old.token });
     });
 
@@ -115,8 +115,8 @@ describe('in one group', () => {
       const again = await cluster.run(follower);
       await again.logged(/^joined/);
       // On a very slow machine, the session may end before the agent starts. If so, there is no session to
-      // end.
-      const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
+      // end. The session's last ping was sent before the kill.
+      const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs * 0.7;
       if (!isSlow) await again.logged(/ending the session of an earlier run/);
     });
   });
@@ -221,7 +221,7 @@ describe('in one group', () => {
     it('for less than its session, goes on leading under its old token', async () => {
       const old = await cluster.ready();
       cluster.agent(old.node).pause();
-      await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.15));
+      await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.05));
       cluster.agent(old.node).resume();
       const leader = await cluster.ready();
       expect(leader).toMatchObject({ node: old.node, token: old.token });

@@ -66,7 +66,6 @@ describe('in one group', () => {
   const cluster = useCluster({
     servers,
     sites,
-    sessionTimeoutMs: 2_000,
     hooks: ['prepare', 'takeover', 'release'],
   });
 

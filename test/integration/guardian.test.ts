@@ -13,7 +13,7 @@ import { runProcess, startProcess } from '../support/agents.js';
 import { useCluster } from '../support/cluster.js';
 import { uniqueRoot } from '../support/ensemble.js';
 import { isAlive } from '../support/process-list.js';
-import { useSharedServers } from '../support/servers.js';
+import { useServers, useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const servers = useSharedServers();
@@ -160,12 +160,14 @@ describe('a guardian', () => {
 });
 
 describe('a release that its agent had requested', () => {
+  const patient = useServers({ maxSessionTimeoutMs: 60_000 }, 'single');
+
   it('and that fails when the agent has died, is reported by the guardian', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'petrel-release-'));
     const onRelease = `touch ${dir}/begun; until test -e ${dir}/go; do sleep 0.02; done; exit 3`;
     const flags = ['--node-id', 'a1', '--on-takeover', 'true', '--on-release', onRelease];
     await using node = await startProcess(['agent', '-r', uniqueRoot('release'), ...flags], {
-      PETREL_ZOOKEEPER: await servers.connectString,
+      PETREL_ZOOKEEPER: patient.connectString,
       PETREL_SESSION_TIMEOUT: '20s',
     });
     try {

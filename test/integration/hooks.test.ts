@@ -50,7 +50,10 @@ describe('in one group', () => {
     });
 
     it('P33 that is slow leaves its node in PROGRESS until it has ended', async () => {
-      const { old, candidate } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
+      await cluster.view.changeConfig((config) => {
+        config.timeouts.takeover = '20s';
+      });
+      const { old, candidate } = await handOver(cluster, { takeover: { takeMs: 3_000 } });
       await cluster.hooked(candidate, 'takeover', 'started', old.token);
       expect(await cluster.view.leader()).toMatchObject({ node: candidate, status: 'PROGRESS' });
       await until(async () => (await cluster.view.leader())?.status === 'READY');
@@ -83,7 +86,10 @@ describe('in one group', () => {
   describe('a release hook', () => {
     it('P17 that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
       const old = await cluster.ready();
-      await cluster.hooks.behave(old.node, 'release', { takeMs: 1_000 });
+      await cluster.view.changeConfig((config) => {
+        config.timeouts.release = '20s';
+      });
+      await cluster.hooks.behave(old.node, 'release', { takeMs: 3_000 });
       const [candidate = ''] = cluster.others(old.node);
       await cluster.view.switchOver(candidate);
       await cluster.hooked(old.node, 'release', 'started', old.token - 1n);
@@ -196,6 +202,11 @@ describe('the environment of a hook, and what it writes', () => {
   });
 
   it('may be far too much: it still leads, and neither agent nor guardian grows by it', async () => {
+    // Writing and reading several megabytes takes seconds on a slow machine.
+    await cluster.view.changeConfig((config) => {
+      config.timeouts.takeover = '20s';
+      config.timeouts.release = '20s';
+    });
     await writeFile(join(dir, 'noisy'), '');
     const { candidate } = await handOver(cluster, {});
     const noisy = await cluster.ready({ node: candidate });

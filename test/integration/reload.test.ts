@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PetrelProcess } from '../support/agents.js';
 import { startProcess } from '../support/agents.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
+import { signalIfAlive } from '../support/process-list.js';
 import { useRunGroup } from '../support/run-group.js';
 import { until } from '../support/until.js';
 
@@ -127,6 +128,10 @@ describe('a leader that gets SIGHUP', () => {
   it('while it leaves reads them, and leaves all the same', async () => {
     const onRelease = `touch ${inDirectory('releasing')}; until test -e ${inDirectory('go')}; do sleep 0.02; done`;
     await using agent = await startLeader({ lines: ['priority: 5'], onRelease });
+    // Both reloads must be over before the release hook's time is.
+    await at().view.changeConfig((config) => {
+      config.timeouts.release = '60s';
+    });
     const pid = agent.agentPid ?? 0;
     agent.term();
     await until(() => readFile(inDirectory('releasing')).then(() => true));
@@ -153,7 +158,7 @@ describe('a leader that gets SIGHUP', () => {
       await until(() => readFile(`${isSlow}.now`).then(() => true));
       agent.term();
       await agent.logged(/^left the group/);
-      process.kill(pid, signal);
+      signalIfAlive(pid, signal);
       expect(await agent.exited).toEqual({ code: 0, signal: null });
     },
   );

@@ -59,3 +59,12 @@ function environmentOf(pid: number): string {
     return '';
   }
 }
+
+/** Sends a signal. Ignores a process that has already exited. */
+export function signalIfAlive(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

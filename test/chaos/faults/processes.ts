@@ -1,6 +1,6 @@
 /** Faults of agents and guardians. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signal } from '../agent-process.js';
+import { signalIfAlive } from '../../support/process-list.js';
 import type { World } from '../world.js';
 import {
   aimText,
@@ -71,7 +71,7 @@ function killOf(
     reporter.crash(`${what} of ${node}`);
     if (pids.includes(guardian)) world.agent(node).doom();
     else world.expectDeath(node);
-    for (const pid of pids) if (pid !== null) signal(pid, 'SIGKILL');
+    for (const pid of pids) if (pid !== null) signalIfAlive(pid, 'SIGKILL');
   };
   const end = () => world.run(node);
   switch (kind) {
