@@ -150,7 +150,8 @@ describe('commands on one machine', () => {
   it('started at once without names have each its own; the same again after a restart', async () => {
     const startAll = async () => {
       const all = await Promise.all(Array.from({ length: 3 }, () => sleeping([])));
-      await Promise.all(all.map((each) => each.logged(/^joined/)));
+      // A node joins only after the session of the killed process of its name has expired.
+      await Promise.all(all.map((each) => each.logged(/^joined/, { timeoutMs: 60_000 })));
       return all;
     };
     const names = [hostname(), ...[2, 3].map((number) => `${hostname()}-${number}`)];

@@ -44,7 +44,7 @@ async function common(): Promise<Record<string, string>> {
     PETREL_ROOT: root,
     PETREL_ACL_AGENTS: digestIdentity(agents).id,
     PETREL_ACL_OPERATORS: digestIdentity(operators).id,
-    PETREL_SESSION_TIMEOUT: '3s',
+    PETREL_SESSION_TIMEOUT: '9s',
     PETREL_LOG_LEVEL: 'trace',
   };
 }

@@ -21,8 +21,16 @@ export interface Note {
 /** Shell script that runs until it receives SIGTERM. */
 export const service = 'trap "say stopping; exit 4" TERM; while :; do sleep 0.1; done';
 
-const prelude =
-  'say() { echo "$(date +%s%3N) $PETREL_NODE $PETREL_FENCING_TOKEN $$ $1" >>"$NOTES"; }; say begins';
+const say = 'say() { echo "$(date +%s%3N) $PETREL_NODE $PETREL_FENCING_TOKEN $$ $1" >>"$NOTES"; }';
+
+/**
+ * Returns the script with the function `say`. It records `begins` after the trap that the script starts with,
+ * because a test may stop the command as soon as it reads that word.
+ */
+function noting(script: string): string {
+  const [trap = ''] = /^trap "[^"]*" TERM; /.exec(script) ?? [];
+  return `${say}; ${trap}say begins; ${script.slice(trap.length)}`;
+}
 
 /**
  * Returns a getter for a group that is created for each test of the file. The group's processes end with the
@@ -44,7 +52,7 @@ export function useRunGroup(zookeeper: () => string | Promise<string>): () => Ru
 }
 
 export class RunGroup implements AsyncDisposable {
-  readonly sessionTimeoutMs = 3_000;
+  readonly sessionTimeoutMs = 9_000;
   readonly root = uniqueRoot('run');
   readonly view: GroupView;
   readonly #zookeeper: string;
@@ -77,7 +85,7 @@ export class RunGroup implements AsyncDisposable {
 
   /**
    * Runs a shell script as the command of a node. The script can call `say WORD`. The word `begins` is
-   * recorded before the script starts.
+   * recorded before the script starts, but after its trap.
    */
   async run(
     node: string,
@@ -85,7 +93,7 @@ export class RunGroup implements AsyncDisposable {
     args: readonly string[] = [],
     zookeeper = this.#zookeeper,
   ): Promise<PetrelProcess> {
-    const command = [...args, '--', '/bin/sh', '-c', `${prelude}; ${script}`];
+    const command = [...args, '--', '/bin/sh', '-c', noting(script)];
     const started = await this.start(command, { PETREL_NODE_ID: node, PETREL_ZOOKEEPER: zookeeper });
     await started.logged(/^joined/);
     return started;

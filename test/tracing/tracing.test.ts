@@ -33,7 +33,7 @@ async function agent(
   node: string,
   env: Readonly<Record<string, string>>,
 ): Promise<PetrelProcess> {
-  const settings = { PETREL_NODE_ID: node, PETREL_SITE: 'here', PETREL_SESSION_TIMEOUT: '3s' };
+  const settings = { PETREL_NODE_ID: node, PETREL_SITE: 'here', PETREL_SESSION_TIMEOUT: '9s' };
   const hooks = { PETREL_ON_TAKEOVER: 'sleep 600 &', PETREL_ON_RELEASE: 'sleep 0.05' };
   const begun = await startProcess(['agent'], { ...access(root), ...settings, ...hooks, ...env });
   await begun.logged(/^joined/);
