@@ -20,10 +20,11 @@ import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { HookLog } from './hook-log.js';
 import { oncePerRun } from './once-per-run.js';
 
-const sessionTimeoutMs = 3_500;
+const sessionTimeoutMs = 6_000;
 
 const config: Partial<GroupConfig> = {
-  timeouts: { claim: '5s', prepare: '4s', takeover: '5s', release: '5s', fence: '5s', grace: '300ms' },
+  // Each is longer than the session timeout, because some rows end when a session expires.
+  timeouts: { claim: '12s', prepare: '10s', takeover: '12s', release: '12s', fence: '12s', grace: '300ms' },
   backoff: { base: '200ms', max: '400ms' },
 };
 
@@ -43,14 +44,14 @@ export class CrashStage implements AsyncDisposable {
     this.#dispose = dispose;
     this.#rehearsal = new Rehearsal(stage, {
       config,
-      patienceMs: 30_000,
+      patienceMs: 60_000,
       say: (text, atMs) => this.said.push({ text, atMs }),
     });
   }
 
   static async create(): Promise<CrashStage> {
     const main = await oncePerRun('build');
-    const server = await startDevelopmentServer({ tickTimeMs: 100 });
+    const server = await startDevelopmentServer({ tickTimeMs: 100, maxSessionTimeoutMs: 10_000 });
     const dir = await mkdtemp(join(tmpdir(), 'petrel-crash-'));
     const store = openStore({
       servers: parseConnectionString(server.connectString),

@@ -11,7 +11,7 @@ const document = readFileSync(
 export interface Row {
   readonly name: string;
   readonly point: CrashPoint;
-  readonly leadsThen: 'the candidate' | 'another';
+  readonly leadsThen: 'the candidate' | 'the old leader' | 'another';
   /** Whether no node leads until the dead node's session has expired. */
   readonly waitsForExpiry: boolean;
   /**
@@ -40,7 +40,7 @@ export function crashTable(): Row[] {
     .map(([first = '', what = '', who = '', without = '', shown = '']) => {
       const name = first.replaceAll('`', '');
       const point = everyPoint().find((one) => pointName(one) === name);
-      const leadsThen = (['the candidate', 'another'] as const).find((one) => one === who);
+      const leadsThen = (['the candidate', 'the old leader', 'another'] as const).find((one) => one === who);
       if (
         point === undefined ||
         leadsThen === undefined ||
