@@ -254,7 +254,7 @@ describe('failback', () => {
   });
 
   it('P48 auto: a better node that comes and goes moves nothing; one that stays moves it once', async () => {
-    await using group = await groupOf({ sites, failback: 'auto', failbackHold: '1s' });
+    await using group = await groupOf({ sites, failback: 'auto', failbackHold: '5s' });
     const { best, worse } = await leaderOfTheWorseSite(group);
     const before = await settled(group);
     const seen = (ok: boolean) => {
@@ -264,7 +264,7 @@ describe('failback', () => {
       });
     };
     const startedAtMs = performance.now();
-    for (let flap = 0; performance.now() - startedAtMs < 2500; flap++) {
+    for (let flap = 0; performance.now() - startedAtMs < 7000; flap++) {
       best.agent.setHealth(flap % 2 === 0, 'flapping');
       await seen(flap % 2 === 0);
     }
@@ -316,7 +316,7 @@ describe('a rule that a person made', () => {
     await group.startInOrder(['a1'], { site: 'a' });
     await group.ready('a1');
     const { mtimeMs } = await group.store.set(group.paths.clock, Buffer.alloc(0), 'any');
-    const untilMs = mtimeMs + 3000;
+    const untilMs = mtimeMs + 10_000;
     const override = { priority: 200, until: new Date(untilMs).toISOString(), ...byHand('maintenance of a') };
     await group.configure({ sites: { ...sites, c: { priority: 10, override } } });
     await group.startInOrder(['c1'], { site: 'c' });
@@ -369,7 +369,7 @@ describe('a rule that a person made', () => {
     const sinceChange = startStopwatch();
     await group.configure({ sites: { ...sites, a: { priority: 1 } } });
     await until(() => a1?.recorded.of('release').length === 1);
-    expect(sinceChange.ms).toBeLessThan(1000);
+    expect(sinceChange.ms).toBeLessThan(8000);
     await group.ready('b1');
     expect(overlapsOf(group.members)).toEqual([]);
     expect((await group.elected()).cause).toBe('planned');

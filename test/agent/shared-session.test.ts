@@ -18,7 +18,7 @@ import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 const log = pino({ level: 'silent' });
-const sessionTimeoutMs = 3000;
+const sessionTimeoutMs = 6000;
 
 /** A process that runs an agent in each of several groups. */
 class Node implements AsyncDisposable {

@@ -58,7 +58,9 @@ describe('petrel dev --crash', () => {
     await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader-both']);
     await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 60_000 });
     // A takeover that waits for a session to expire takes at least 4 s.
-    expect(dev.stdout).toMatch(/^\w+ leads, as elected, term \d+; the group had no READY leader for [0-3]\./m);
+    expect(dev.stdout).toMatch(
+      /^\w+ leads, as elected, term \d+; the group had no READY leader for [0-3]\./m,
+    );
     expect(dev.stdout).toMatch(/^restarted \w+$/m);
     const guardians = childrenOf(dev.pid);
     const started = [...guardians, ...guardians.flatMap(childrenOf)];

@@ -73,6 +73,7 @@ describe('a planned handover', () => {
     const args = ['switchover', '--to', 'b', '--yes', '--reason', 'kernel update'];
     expect(await runCommand(args, await access())).toMatchObject({ code: 0 });
     await ofNode(nodes, 'a').logged(/^recorded: term 2/);
+    await ofNode(nodes, 'b').logged((line) => line.msg.startsWith('READY') && line.term === 2);
     expect(between(2).filter(({ term }) => term !== 2)).toEqual([]);
     const logged = between(2).map(({ node, msg }) => `${node}: ${msg}`);
     for (const line of [
@@ -123,7 +124,7 @@ describe('a planned handover', () => {
   it('is printed for people', async () => {
     const { stdout } = await runCommand(['history', '--term', '2'], await access());
     expect(stdout).toContain(`Term 2 of ${root}, b: READY`);
-    expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has completed its release: ok/);
+    expect(stdout).toMatch(/\+\d+\.\d{3}s +a +release-ended +a has completed its release: ok/);
     const unheard = await runCommand(['history', '--term', '7'], await access());
     expect(unheard).toMatchObject({ code: 1, stderr: expect.stringContaining('term 7 does not exist yet') });
   });
@@ -133,6 +134,8 @@ describe('a failover', () => {
   it('is logged by the dead agent’s guardian too, under the term that it ends', async () => {
     ofNode(nodes, 'b').signal('SIGKILL');
     await ofNode(nodes, 'a').logged(/^recorded: term 3/);
+    await ofNode(nodes, 'a').logged((line) => line.msg.startsWith('READY') && line.term === 3);
+    await ofNode(nodes, 'b').logged(/^the workload is proven dead/);
     // The guardian of b logs the term that the crash ended, possibly after the successor was elected. So
     // lines of b may have an earlier term.
     expect(between(3).filter(({ term, node }) => term !== 3 && node !== 'b')).toEqual([]);

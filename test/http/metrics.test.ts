@@ -206,9 +206,9 @@ describe('/metrics', () => {
   });
 
   it('says 0 by the end of the lease when the node is cut off, and what was left when it had released', async () => {
-    await using own = await startDevelopmentServer({ tickTimeMs: 250 });
+    await using own = await startDevelopmentServer({ tickTimeMs: 250, maxSessionTimeoutMs: 10_000 });
     await using group = await Group.found(own.connectString);
-    const sessionTimeoutMs = 2_000;
+    const sessionTimeoutMs = 8_000;
     await using nodes = await pair(group, new RecordingWorkload(), sessionTimeoutMs);
     await shows(nodes.ofA, 'petrel_leader', 1);
     const fencedBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_count') ?? 0;

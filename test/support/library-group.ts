@@ -32,7 +32,7 @@ export async function startGroup(
       root,
       nodeId,
       site: nodeId.slice(0, 1),
-      sessionTimeout: '4s',
+      sessionTimeout: '9s',
     });
     nodes.set(nodeId, petrel);
     const prepare = takeover?.(nodeId);

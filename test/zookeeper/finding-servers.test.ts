@@ -52,7 +52,7 @@ describe('names', () => {
     await using proxy = await startProxy({ target });
     const lookup = resolver({ good: ['127.0.0.1'], silent: undefined });
     const servers = `bad:2181,good:${proxy.port},silent:2181`;
-    await using ours = await connectedProbe(servers, { lookup, sessionTimeoutMs: 1500 });
+    await using ours = await connectedProbe(servers, { lookup, sessionTimeoutMs: 6000 });
     const { sessionId } = ours.store;
     proxy.resetAll();
     await until(() => ours.states.length > 1);
@@ -109,12 +109,12 @@ describe('servers that are down', () => {
     await proxy.heal();
     const sinceHealed = startStopwatch();
     await ours.store.connected();
-    expect(sinceHealed.ms).toBeLessThan(2000);
+    expect(sinceHealed.ms).toBeLessThan(8000);
   });
 
   it('are left for another at once, and the session goes on', async () => {
     await using ways = await twoWays();
-    await using ours = await connectedProbe(ways.connectString);
+    await using ours = await connectedProbe(ways.connectString, { sessionTimeoutMs: 9000 });
     const { sessionId } = ours.store;
     const { used } = ways.which();
     used.refuse();
@@ -122,7 +122,8 @@ describe('servers that are down', () => {
     const sinceCut = startStopwatch();
     await until(() => ours.states.length > 1);
     await ours.store.connected();
-    expect(sinceCut.ms).toBeLessThan(1000);
+    // A server that is silent is left after 6 s.
+    expect(sinceCut.ms).toBeLessThan(4000);
     expect(ours.store.sessionId).toBe(sessionId);
   });
 

@@ -33,10 +33,10 @@ describe('V2 the timeout of a session', () => {
   });
 
   it('V2 pings come as often as the smallest calls for', async () => {
-    await using fake = await FakeServer.start(granting(200, 600_000));
+    await using fake = await FakeServer.start(granting(2_000, 600_000));
     await using ours = await connectedProbe(fake.address, { sessionTimeoutMs: 600_000 });
     await ours.store.getData('/a').catch(() => undefined);
-    await until(() => (fake.talks[1]?.pings ?? 0) >= 2);
+    await until(() => fake.talks.slice(1).some(({ pings }) => pings >= 2));
     expect(ours.states).not.toContain('LOST');
   });
 });
