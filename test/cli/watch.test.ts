@@ -59,7 +59,7 @@ describe('watching', () => {
 
   it('outlives its session, and a ZooKeeper that is away for longer than that', async () => {
     await using proxy = await startProxy({ target: group.zookeeper });
-    const away = env({ PETREL_ZOOKEEPER: proxy.address, PETREL_CONNECT_TIMEOUT: '1s' });
+    const away = env({ PETREL_ZOOKEEPER: proxy.address, PETREL_CONNECT_TIMEOUT: '5s' });
     await using watching = await startProcess(['list', '-w', '3600', '-f', 'json'], away);
     await listed(watching, ['a1']);
     proxy.refuse();

@@ -131,7 +131,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
   it('does not wait for an old leader that stands still in a transaction for longer than the limit', async () => {
     await using old = postgres.connect(5);
     await using leader = postgres.connect(7);
-    await old.run("set idle_in_transaction_session_timeout = '300ms'; begin");
+    await old.run("set idle_in_transaction_session_timeout = '3s'; begin");
     await write(old, 'under way');
     expect(await leader.run('select fencing.show()')).toEqual({ rows: ['7'] });
     expect(await ledger()).toEqual([]);

@@ -266,7 +266,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByText('slot 2: no leader for').waitFor();
     await page.locator('.tone-moving').getByRole('heading', { name: '2 of 3 slots have a leader' }).waitFor();
     expect(await page.locator('.transition').count()).toBe(1);
-    expect(await page.locator('[data-node=d]').textContent()).toContain('slot 2 · PROGRESS');
+    await page.locator('[data-node=d]').getByText('slot 2 · PROGRESS').waitFor();
     await page.getByText('Slot 2, term 2: waiting for the outcome.').waitFor();
     takenOver();
     await page.getByText('Slot 2, term 2: d leads.').waitFor();

@@ -92,16 +92,16 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
 
 it('P10 a process that stood still past its lease does not say that it leads, not even once', async () => {
   await using group = await Group.found(await sharedZooKeeper());
-  await using a = await LibraryNode.join(group, 'a', { sessionTimeout: '2s' });
+  await using a = await LibraryNode.join(group, 'a', { sessionTimeout: '5s' });
   a.lead();
   await a.leads();
   const { leadership, signal } = a.last;
-  await until(async () => (await group.history()).length === 1);
+  await until(async () => (await group.history()).length >= 1);
   const lies: unknown[] = [];
   a.petrel.on('status', (status) => {
     if (status.leads && a.last.signal.aborted) lies.push(status);
   });
-  standStill(2000);
+  standStill(5000);
   expect(a.petrel.leads).toBe(false);
   expect(leadership.held).toBe(false);
   await until(() => signal.aborted);
@@ -110,7 +110,7 @@ it('P10 a process that stood still past its lease does not say that it leads, no
   expect(a.last.leadership.fencingToken).toBeGreaterThan(leadership.fencingToken);
   expect(lies).toEqual([]);
   await until(async () => (await group.history()).length > 1);
-  const [, again] = await group.history();
+  const again = (await group.history()).at(-1);
   expect(again).toMatchObject({
     resumes: { token: String(leadership.fencingToken), reason: expect.stringContaining('not renewed') },
     cause: 'retry',

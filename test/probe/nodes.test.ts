@@ -23,7 +23,7 @@ async function publishedMs(group: Group, from: string, to: string): Promise<numb
 }
 
 async function agent(group: Group, node: string, port: number): Promise<PetrelProcess> {
-  const started = await startProcess(['agent', '--probe-interval', '100ms'], {
+  const started = await startProcess(['agent', '--probe-interval', '300ms'], {
     PETREL_ZOOKEEPER: group.connectString,
     PETREL_ROOT: group.root,
     PETREL_NODE_ID: node,
@@ -43,18 +43,18 @@ describe('agents', () => {
     await until(() => publishedMs(group, 'a', 'b'), { timeoutMs, describe: 'a to publish b' });
     await until(() => publishedMs(group, 'b', 'a'), { timeoutMs, describe: 'b to publish a' });
     const longest = { ms: 0 };
-    for (let round = 0; round < 14; round++) {
+    for (let round = 0; round < 10; round++) {
       b.pause();
-      await sleep(250);
+      await sleep(750);
       b.resume();
-      await sleep(250);
+      await sleep(750);
       longest.ms = Math.max(
         longest.ms,
         (await publishedMs(group, 'a', 'b')) ?? 0,
         (await publishedMs(group, 'b', 'a')) ?? 0,
       );
     }
-    expect(longest.ms).toBeLessThan(50);
+    expect(longest.ms).toBeLessThan(150);
     expect(a.stderr + b.stderr).not.toContain(secret);
   });
 

@@ -145,12 +145,12 @@ describe('a standstill', () => {
     await measures(a, 'b');
     const longest = { ms: 0 };
     for (let round = 0; round < 15; round++) {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 450);
       await new Promise((resolve) => setTimeout(resolve, 130));
       longest.ms = Math.max(longest.ms, a.roundTrips().get('b') ?? 0);
     }
     expect(longest.ms).toBeGreaterThanOrEqual(100);
-    expect(longest.ms).toBeLessThan(130);
+    expect(longest.ms).toBeLessThan(250);
   });
 });
 
@@ -273,20 +273,20 @@ describe('TCP', () => {
   });
 
   it('is used while UDP is closed, and left when it opens', async () => {
-    await using area = new WideArea(() => 30);
+    await using area = new WideArea(() => 90);
     await using group = await ProbedGroup.open();
     await using proxy = await startProxy({ target: '127.0.0.1:1' });
     const probe = { host: '127.0.0.1', port: proxy.port, protocol: 'auto' as const };
     const b = await group.start('b', { protocol: 'auto', probe });
     proxy.retarget(`127.0.0.1:${b.listensAt.port}`);
     const a = await group.start('a', { protocol: 'auto' });
-    expect((await measures(a, 'b')).get('b')).toBeLessThan(30);
+    expect((await measures(a, 'b')).get('b')).toBeLessThan(90);
     await area.enter('a');
     await area.enter('b', proxy.port);
     area.is('a', a.listensAt.port);
     area.is('b', b.listensAt.port);
-    // The simulated network delays only UDP packets, so a round trip of 30 ms shows that questions use UDP.
-    await until(() => (a.roundTrips().get('b') ?? 0) >= 30, { timeoutMs });
+    // The simulated network delays only UDP packets, so a round trip of 90 ms shows that questions use UDP.
+    await until(() => (a.roundTrips().get('b') ?? 0) >= 90, { timeoutMs });
   });
 
   it('closes a connection on which anything but packets of peers comes', async () => {

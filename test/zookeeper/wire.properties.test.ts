@@ -241,8 +241,8 @@ describe('what once did harm', () => {
     const servers = parseConnectionString(server.address);
     const store = openStore({ servers, sessionTimeoutMs: 400 });
     try {
-      await settled(store.connected({ timeoutMs: 300 }));
-      return (await settled(store.getChildren('/a', { timeoutMs: 300 })))?.message ?? 'an answer';
+      await settled(store.connected({ timeoutMs: 5_000 }));
+      return (await settled(store.getChildren('/a', { timeoutMs: 5_000 })))?.message ?? 'an answer';
     } finally {
       await store.close({ timeoutMs: 100 });
     }
