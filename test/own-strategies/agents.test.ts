@@ -8,7 +8,6 @@ import { OwnStrategy } from '../../src/own-strategies/own-strategy.js';
 import { builtInRules, type RegisteredStrategy, type Rules, strategies } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { inGroup } from '../support/own-rules.js';
 import { until } from '../support/until.js';
 
 let dir = '';
@@ -78,8 +77,8 @@ describe('a strategy of a user’s own', () => {
     await until(() =>
       group.members.some(({ log }) => log.some((line) => line.startsWith('no node can run'))),
     );
-    // On a busy machine, this process may have had few turns during one of the questions.
-    expect(Math.max(...turnsInVain)).toBeGreaterThan(10);
+    expect(turnsInVain.length).toBeGreaterThan(0);
+    expect(Math.min(...turnsInVain)).toBeGreaterThan(10);
     expect((await group.ready('a')).stat.czxid).toBe(stat.czxid);
     await group.members[0]?.stop();
     await until(() => last.status.leads || group.members[1]?.status.leads);
@@ -88,23 +87,21 @@ describe('a strategy of a user’s own', () => {
   it('ranks for each of several leaders', async () => {
     const { rules } = await observed();
     const config = { strategy: 'last-by-name', leaders: 2, failbackHold: '0s', minLeadership: '0s' };
-    await inGroup(config, async (group) => {
-      await group.startInOrder(['a', 'b', 'c'], { rules });
-      const leads = (node: string) =>
-        until(() => group.members.some((member) => member.node === node && member.status.leads));
-      await leads('c');
-      await leads('b');
-    });
+    await using group = await Group.found(await sharedZooKeeper(), config);
+    await group.startInOrder(['a', 'b', 'c'], { rules });
+    const leads = (node: string) =>
+      until(() => group.members.some((member) => member.node === node && member.status.leads));
+    await leads('c');
+    await leads('b');
   });
 
   it('is one that conditional rules may name', async () => {
     const { rules } = await observed();
     const rule = { name: 'always', strategy: 'last-by-name', options: {} };
     const config = { strategy: 'conditional', strategyOptions: { rules: [rule] } };
-    await inGroup(config, async (group) => {
-      await group.startInOrder(['a'], { rules });
-      await group.ready('a');
-      expect((await group.elected()).reason).toContain('by rule always (last-by-name): it is last');
-    });
+    await using group = await Group.found(await sharedZooKeeper(), config);
+    await group.startInOrder(['a'], { rules });
+    await group.ready('a');
+    expect((await group.elected()).reason).toContain('by rule always (last-by-name): it is last');
   });
 });

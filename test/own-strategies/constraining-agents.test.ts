@@ -22,7 +22,6 @@ import {
 } from '../core/builders.js';
 import { byHand, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { inGroup } from '../support/own-rules.js';
 import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
@@ -54,45 +53,41 @@ const named = { constraints: ['no-spares'] };
 
 describe('a constraint of a user’s own', () => {
   it('keeps a node from leading, with its reason, and lets another', async () => {
-    await inGroup(named, async (group) => {
-      const [a] = await group.startInOrder(['a'], { rules, ...spare });
-      const nobody = 'still no node is elected: no node is eligible: a: it is a spare';
-      await until(() => a?.log.includes(nobody), { describe: nobody });
-      group.start('b', { rules });
-      await group.ready('b');
-    });
+    await using group = await Group.found(await sharedZooKeeper(), named);
+    const [a] = await group.startInOrder(['a'], { rules, ...spare });
+    const nobody = 'still no node is elected: no node is eligible: a: it is a spare';
+    await until(() => a?.log.includes(nobody), { describe: nobody });
+    group.start('b', { rules });
+    await group.ready('b');
   });
 
   it('moves the leader that it is against, as planned', async () => {
-    await inGroup({}, async (group) => {
-      await group.startInOrder(['a'], { rules, ...spare });
-      await group.ready('a');
-      await group.startInOrder(['b'], { rules });
-      await group.configure(named);
-      await group.ready('b');
-      expect(await group.elected()).toMatchObject({ cause: 'planned' });
-      expect((await group.elected()).reason).toContain('instead of a (it is a spare)');
-    });
+    await using group = await Group.found(await sharedZooKeeper());
+    await group.startInOrder(['a'], { rules, ...spare });
+    await group.ready('a');
+    await group.startInOrder(['b'], { rules });
+    await group.configure(named);
+    await group.ready('b');
+    expect(await group.elected()).toMatchObject({ cause: 'planned' });
+    expect((await group.elected()).reason).toContain('instead of a (it is a spare)');
   });
 
   it('for each of several leaders', async () => {
-    await inGroup({ ...named, leaders: 2 }, async (group) => {
-      await group.startInOrder(['a'], { rules, ...spare });
-      await group.startInOrder(['b', 'c'], { rules });
-      const leading = () => group.members.filter(({ status }) => status.leads).map(({ node }) => node);
-      await until(() => leading().length === 2);
-      expect(leading()).toEqual(['b', 'c']);
-    });
+    await using group = await Group.found(await sharedZooKeeper(), { ...named, leaders: 2 });
+    await group.startInOrder(['a'], { rules, ...spare });
+    await group.startInOrder(['b', 'c'], { rules });
+    const leading = () => group.members.filter(({ status }) => status.leads).map(({ node }) => node);
+    await until(() => leading().length === 2);
+    expect(leading()).toEqual(['b', 'c']);
   });
 
   it('that an elector does not know makes it give up its seat to one that does', async () => {
-    await inGroup(named, async (group) => {
-      const [a] = await group.startInOrder(['a'], spare);
-      const [b] = await group.startInOrder(['b'], { rules });
-      await group.ready('b');
-      await until(() => b?.status.elector);
-      expect(a?.log.some((line) => line.includes('constraints: unknown constraint "no-spares"'))).toBe(true);
-    });
+    await using group = await Group.found(await sharedZooKeeper(), named);
+    const [a] = await group.startInOrder(['a'], spare);
+    const [b] = await group.startInOrder(['b'], { rules });
+    await group.ready('b');
+    await until(() => b?.status.elector);
+    expect(a?.log.some((line) => line.includes('constraints: unknown constraint "no-spares"'))).toBe(true);
   });
 
   it.each([
