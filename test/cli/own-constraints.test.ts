@@ -32,7 +32,7 @@ it('move the leader in a group that names them, are explained and listed, and di
     PETREL_ZOOKEEPER: started(zookeeper, 'the ZooKeeper').connectString,
     PETREL_ROOT: uniqueRoot('own'),
     PETREL_SITE: 'here',
-    PETREL_SESSION_TIMEOUT: '3s',
+    PETREL_SESSION_TIMEOUT: '9s',
     PETREL_CONSTRAINTS: one,
   };
   await using view = new GroupView(env.PETREL_ZOOKEEPER, env.PETREL_ROOT, 3_000);

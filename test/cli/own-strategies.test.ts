@@ -50,7 +50,7 @@ it('elect in agents, are explained by commands, distinguished by version, and st
     PETREL_ZOOKEEPER: started(zookeeper, 'the ZooKeeper').connectString,
     PETREL_ROOT: uniqueRoot('own'),
     PETREL_SITE: 'here',
-    PETREL_SESSION_TIMEOUT: '3s',
+    PETREL_SESSION_TIMEOUT: '9s',
     PETREL_STRATEGIES: one,
   };
   const list = async () =>
