@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/dev/rehearsal.js';
 import { type CrashStage, CrashStages } from '../support/crash-stage.js';
 import { crashTable, type Row } from '../support/crash-table.js';
-import { zooKeeperKind } from '../support/ensemble.js';
 import { oncePerRun } from '../support/once-per-run.js';
 import { until } from '../support/until.js';
 
@@ -23,9 +22,7 @@ const rows = crashTable()
 const stages = new CrashStages(3);
 afterAll(() => stages[Symbol.asyncDispose]());
 
-const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
-
-describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
+describe('a crash point', () => {
   // The build is not part of a test, because on a busy machine it takes longer than a test may.
   beforeAll(() => oncePerRun('build'));
 
