@@ -86,7 +86,8 @@ it('P07 a node that was out of touch while it was elected claims as soon as it i
   expect(b.recorded.runs).toEqual([]);
   await proxy.heal();
   await until(() => b.store.state === 'CONNECTED');
-  await group.ready('b', 10_000);
+  const { term } = await group.elected();
+  expect((await group.ready('b', 8_000)).term).toBe(term);
   expect(b.store.sessionId).toBe(sessionId);
 });
 
@@ -109,7 +110,7 @@ it('P07 a candidate that was out of touch when the claim became free claims as s
   await until(async () => (await group.current()) === null);
   await proxy.heal();
   await until(() => b.store.state === 'CONNECTED');
-  await group.ready('b', 10_000);
+  await group.ready('b', 8_000);
 });
 
 it('P14 a standby whose session ends while it waits is back long before it is needed', async () => {

@@ -16,7 +16,7 @@ const example = fileURLToPath(new URL('../../examples/own-constraint/no-spares.m
 let dir = '';
 let zookeeper: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
 beforeAll(async () => {
-  zookeeper = await startDevelopmentServer({ tickTimeMs: 250 });
+  zookeeper = await startDevelopmentServer({ tickTimeMs: 250, maxSessionTimeoutMs: 10_000 });
   dir = await mkdtemp(join(tmpdir(), 'petrel-own-'));
 });
 afterAll(async () => {

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 let dir = '';
 let zookeeper: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
 beforeAll(async () => {
-  zookeeper = await startDevelopmentServer({ tickTimeMs: 250 });
+  zookeeper = await startDevelopmentServer({ tickTimeMs: 250, maxSessionTimeoutMs: 10_000 });
   dir = await mkdtemp(join(tmpdir(), 'petrel-own-'));
 });
 afterAll(async () => {

@@ -150,7 +150,7 @@ describe('commands on one machine', () => {
   it('started at once without names have each its own; the same again after a restart', async () => {
     const startAll = async () => {
       const all = await Promise.all(Array.from({ length: 3 }, () => sleeping([])));
-      // A node joins only after the session of the killed process of its name has expired.
+      // The node that led joins only after its earlier session has expired.
       await Promise.all(all.map((each) => each.logged(/^joined/, { timeoutMs: 60_000 })));
       return all;
     };

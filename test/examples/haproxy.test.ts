@@ -145,7 +145,7 @@ describe.skipIf(!hasHaproxy)(`behind HAProxy${noHaproxy}`, () => {
         PETREL_HTTP_TOKEN_FILE: tokenFile,
         HOST: address,
         PORT: String(service),
-        // HAProxy must notice that the service leaves before the service stops, also on a slow machine.
+        // HAProxy must notice that the service leaves before the service stops, even on a slow machine.
         DRAIN_MS: '1000',
       };
       nodes.set(name, await startProcess(args, env));

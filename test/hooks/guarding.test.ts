@@ -15,7 +15,7 @@ import { bench, eventually, residentMiB } from './support.js';
 const at = bench();
 const source = path('../../src/hooks/command-workload.ts');
 const leaseMs = { releaseInMs: 1500, endsInMs: 3000 };
-const stubborn = 'trap "" TERM; (trap "" TERM; sleep 1000; sleep 1000) & ';
+const stubborn = 'trap "" TERM; (trap "" TERM; sleep 1000; sleep 1000) & echo $! > $DIR/workload; ';
 
 let built = '';
 let fixture = '';
@@ -89,8 +89,7 @@ describe.each([
   ['built', () => built],
 ])('an agent %s', (_, module) => {
   it('that is frozen has its workload ended before the lease is, and is notified of it first of all', async () => {
-    const onRelease =
-      'echo "$PETREL_REASON" >> $DIR/log; pgrep -f "^sleep 1000" > $DIR/pids; echo $? >> $DIR/log';
+    const onRelease = 'echo "$PETREL_REASON" >> $DIR/log; kill -0 $(cat $DIR/workload); echo $? >> $DIR/log';
     const agent = await leadingAgent(onRelease, stubborn, { module: module() });
     const sinceFrozen = startStopwatch();
     process.kill(agent.pid, 'SIGSTOP');

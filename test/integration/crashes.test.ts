@@ -5,7 +5,7 @@ import { systemProcesses } from '../../src/hooks/system-processes.js';
 import type { LogLine } from '../support/agents.js';
 import { type Cluster, useCluster } from '../support/cluster.js';
 import { isAlive } from '../support/process-list.js';
-import { useSharedServers } from '../support/servers.js';
+import { useServers, useSharedServers } from '../support/servers.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
@@ -100,7 +100,7 @@ describe('in one group', () => {
       const joined = again.logged(/^joined/);
       await Promise.race([waited, joined]);
       // On a very slow machine, the session may end before the agent starts. If so, there is nothing to wait
-      // for. The session's last ping was sent before the kill.
+      // for. The session's last ping was sent up to a quarter of its timeout before the kill.
       if (performance.now() - killedAtMs < cluster.sessionTimeoutMs * 0.7) await waited;
       else waited.catch(() => undefined);
       await joined;
@@ -115,7 +115,7 @@ describe('in one group', () => {
       const again = await cluster.run(follower);
       await again.logged(/^joined/);
       // On a very slow machine, the session may end before the agent starts. If so, there is no session to
-      // end. The session's last ping was sent before the kill.
+      // end. The session's last ping was sent up to a quarter of its timeout before the kill.
       const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs * 0.7;
       if (!isSlow) await again.logged(/ending the session of an earlier run/);
     });
@@ -218,15 +218,6 @@ describe('in one group', () => {
       expect((await cluster.ready()).token).toBe(next.token);
     });
 
-    it('for less than its session, goes on leading under its old token', async () => {
-      const old = await cluster.ready();
-      cluster.agent(old.node).pause();
-      await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.05));
-      cluster.agent(old.node).resume();
-      const leader = await cluster.ready();
-      expect(leader).toMatchObject({ node: old.node, token: old.token });
-    });
-
     it('while it is the elector and does not lead, is replaced as elector', async () => {
       const elector = await electorThatFollows(cluster);
       cluster.agent(elector).pause();
@@ -307,3 +298,18 @@ async function electorThatFollows(cluster: Cluster): Promise<string> {
   await cluster.ready({ node: other });
   return elector;
 }
+
+// Uses sessions that no busy machine loses, because leadership must not move.
+describe('with longer sessions', () => {
+  const patient = useServers({ maxSessionTimeoutMs: 60_000 });
+  const cluster = useCluster({ servers: patient, sites, sessionTimeoutMs: 9_000 });
+
+  it('an agent that is frozen for less than its session goes on leading under its old token', async () => {
+    const old = await cluster.ready();
+    cluster.agent(old.node).pause();
+    await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.15));
+    cluster.agent(old.node).resume();
+    const leader = await cluster.ready();
+    expect(leader).toMatchObject({ node: old.node, token: old.token });
+  });
+});

@@ -55,7 +55,7 @@ async function rankedBy(strategy: Strategy, given: unknown = {}) {
   });
 }
 
-/** Returns the first ranking by a new strategy that came in time. */
+/** Returns the first ranking that a new strategy returns in time. */
 async function ranked(body: string) {
   return await firstAnswer(body, (strategy) => answeredInTime(() => rankedBy(strategy)));
 }

@@ -23,7 +23,7 @@ import { oncePerRun } from './once-per-run.js';
 const sessionTimeoutMs = 6_000;
 
 const config: Partial<GroupConfig> = {
-  // Each is longer than the session timeout, because some rows end when a session expires.
+  // All but `grace` are longer than the session timeout, because some rows end when a session expires.
   timeouts: { claim: '12s', prepare: '10s', takeover: '12s', release: '12s', fence: '12s', grace: '300ms' },
   backoff: { base: '200ms', max: '400ms' },
 };

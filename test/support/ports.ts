@@ -1,8 +1,13 @@
 /**
  * Free TCP ports on the loopback interface. They are below the range from which the kernel assigns ports, so
- * a server that is killed and restarted finds its port still free. Another process can take a port between
- * its release here and the caller's bind, so callers retry.
+ * a server that is killed and restarted finds its port still free.
+ *
+ * A port that is not in use all the time must not be given to another test. An example is the port that a
+ * ZooKeeper server opens only when it becomes the leader: if the port is taken by then, the ensemble never
+ * gets a leader. So each port is reserved until this process exits. A reservation is a UDP socket with the
+ * same number, at an address that nothing else uses.
  */
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { errorMessage } from '../../src/errors.js';
@@ -10,6 +15,7 @@ import { errorMessage } from '../../src/errors.js';
 const lowestPort = 20_000;
 const highestPort = 32_700;
 const portTries = 5;
+const reservedAt = '127.89.89.89';
 
 /** Returns `count` different ports. Keeps all of them open until the last one is known. */
 export async function freePorts(count: number): Promise<number[]> {
@@ -30,13 +36,30 @@ interface Holder {
 async function holdOne(): Promise<Holder> {
   for (;;) {
     const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    const reservation = await reserve(port);
+    if (reservation === null) continue;
     const server = createServer();
     try {
       await listen(server, port);
       return { server, port };
     } catch (error) {
+      reservation.close();
       if (!isAddressInUse(error)) throw error;
     }
+  }
+}
+
+/** Reserves a port until this process exits. Returns null if this or another process has reserved it. */
+async function reserve(port: number): Promise<Socket | null> {
+  const socket = createSocket('udp4').unref();
+  try {
+    socket.bind({ address: reservedAt, port, exclusive: true });
+    await once(socket, 'listening');
+    return socket;
+  } catch (error) {
+    socket.close();
+    if (isAddressInUse(error)) return null;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Information from the kernel about other processes. Works on Linux only. */
+/** Looks up other processes in /proc, and sends them signals. Works on Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**

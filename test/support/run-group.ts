@@ -85,7 +85,7 @@ export class RunGroup implements AsyncDisposable {
 
   /**
    * Runs a shell script as the command of a node. The script can call `say WORD`. The word `begins` is
-   * recorded before the script starts, but after its trap.
+   * recorded after the script's leading trap, if it has one, and before the rest.
    */
   async run(
     node: string,

@@ -90,8 +90,8 @@ describe('a planned handover', () => {
       expect(attributes['petrel.reason']).toContain('kernel update');
       expect(resource).toMatchObject({ 'service.name': 'petrel', deployment: 'test' });
     }
-    // All nodes are on one machine here, so their clocks agree to within milliseconds. Each of these events
-    // lets the next one happen, on the other node.
+    // All nodes are on one machine here, so their clocks agree to within milliseconds. The release
+    // hook ends before the takeover starts, and the takeover hook ends before the transition does.
     const find = (name: string) => started(named(spans, name), `the span ${name}`);
     const all = find('transition');
     const inaccuracyNs = 20_000_000n;

@@ -29,14 +29,20 @@ export class ServerEnsemble implements TestEnsemble {
     await Promise.all(this.servers.map((server) => server.ready()));
   }
 
-  leader(): Promise<TestServer> {
-    return until(
-      async () => {
-        const leads = await Promise.all(this.servers.map((server) => server.isLeader()));
-        return this.servers.find((_, index) => leads[index]);
-      },
-      { timeoutMs: 60_000, describe: 'a leader of the ensemble' },
-    );
+  async leader(): Promise<TestServer> {
+    try {
+      return await until(
+        async () => {
+          const leads = await Promise.all(this.servers.map((server) => server.isLeader()));
+          return this.servers.find((_, index) => leads[index]);
+        },
+        { timeoutMs: 60_000, describe: 'a leader of the ensemble' },
+      );
+    } catch (error) {
+      for (const server of this.servers)
+        process.stdout.write(`--- log of ${server.connectString}\n${(await server.log()).slice(-3_000)}\n`);
+      throw error;
+    }
   }
 
   isolate(index: number): Promise<void> {
