@@ -23,7 +23,6 @@ export class LineWriter {
     // Start the threads that will write. Node.js would abort if it could not start any of them later, when
     // the first line is written.
     fstat(fd, () => {});
-    process.once('exit', () => this.#writeRest());
   }
 
   write(line: string): void {
@@ -33,6 +32,7 @@ export class LineWriter {
     this.#waitingBytes += bytes.length;
     if (this.#busy) return;
     this.#busy = true;
+    process.once('exit', this.#writeRest);
     // Defer the write. If the process exits immediately, its lines are written at exit, in order.
     setImmediate(() => this.#next());
   }
@@ -40,7 +40,10 @@ export class LineWriter {
   #next(): void {
     const chunk = this.#take();
     this.#busy = chunk.length > 0;
-    if (!this.#busy) return;
+    if (!this.#busy) {
+      process.off('exit', this.#writeRest);
+      return;
+    }
     write(this.#fd, chunk, 0, chunk.length, null, (error, written) => {
       if (error?.code === 'EAGAIN') {
         this.#putBack(chunk);
@@ -52,13 +55,13 @@ export class LineWriter {
     });
   }
 
-  #writeRest(): void {
+  readonly #writeRest = (): void => {
     try {
       writeSync(this.#fd, this.#take());
     } catch {
       // An error while writing at exit can no longer be reported.
     }
-  }
+  };
 
   #take(): Buffer {
     const chunk = Buffer.concat(this.#waiting);

@@ -96,4 +96,14 @@ describe('the log', () => {
       expect(stderr.trim().split('\n').at(-1)).toContain('the end');
     }
   });
+
+  it('can be created many times in a process, without a warning from Node.js', async () => {
+    for (const format of logFormats) {
+      const { stderr } = await logged(
+        { level: 'info', format, fields },
+        `for (let i = 0; i < 20; i++) createLogger({ level: 'info', format: '${format}' }); log.info('line');`,
+      );
+      expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('line')]);
+    }
+  });
 });

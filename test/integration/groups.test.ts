@@ -21,6 +21,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'petrel-groups-'));
   store = connect(await sharedZooKeeper());
   await store.connected();
+  await store.create(parent, Buffer.alloc(0), 'persistent');
 });
 afterAll(async () => {
   await store.close();
@@ -108,7 +109,6 @@ it('are in every group below a path, as those come and go', async () => {
   await using agent = await startProcess(['agent', '--config', path], {
     PETREL_ZOOKEEPER: await sharedZooKeeper(),
   });
-  if ((await store.exists(parent)) === null) await store.create(parent, Buffer.alloc(0), 'persistent');
   await store.create(under, Buffer.alloc(0), 'persistent');
   await store.create(`${under}/one`, Buffer.alloc(0), 'persistent');
   await led(['under/one'], 'u1');
