@@ -1,5 +1,6 @@
 /** Reads the arguments of a benchmark run. */
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { errorMessage } from '../src/errors.js';
 import { durationMs } from '../src/model/duration.js';
 
 export const scenarioNames = ['handover', 'crash', 'start', 'scale', 'idle'] as const;
@@ -24,39 +25,62 @@ export interface BenchArguments {
   readonly given: readonly string[];
 }
 
-/** Throws if an argument is invalid. */
+interface Flags {
+  readonly scenario: readonly ScenarioName[];
+  readonly contender: readonly string[];
+  readonly rounds?: number;
+  readonly quick?: true;
+  readonly large?: true;
+  readonly settle: number;
+  readonly against?: string;
+  readonly out?: string;
+}
+
+/** Reads the arguments. Throws CommanderError after printing the help, or if an argument is invalid. */
 export function readArguments(given: readonly string[]): BenchArguments {
-  const { values } = parseArgs({
-    args: [...given],
-    options: {
-      scenario: { type: 'string', multiple: true },
-      contender: { type: 'string', multiple: true },
-      rounds: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      large: { type: 'boolean', default: false },
-      settle: { type: 'string', default: '0s' },
-      against: { type: 'string' },
-      out: { type: 'string' },
-    },
-  });
-  const rounds = values.rounds === undefined ? null : Number(values.rounds);
-  if (rounds !== null && !(Number.isInteger(rounds) && rounds > 0))
-    throw new Error(`--rounds takes a whole number above 0, not ${values.rounds}`);
+  const { scenario, contender, rounds, quick, large, settle, against, out } = new Command('npm run bench --')
+    .description('Measures Petrel and its peers in one run: docs/reports/benchmarks.md explains the results.')
+    .addOption(
+      new Option('--scenario <names...>', 'what to measure').choices(scenarioNames).default(scenarioNames),
+    )
+    .option('--contender <parts...>', 'only contenders whose names contain one of these', [])
+    .option('--rounds <n>', 'rounds of each scenario', aboveZero)
+    .option('--quick', 'a few rounds')
+    .option('--large', 'also with 500 and 1,000 participants')
+    .option(
+      '--settle <time>',
+      'how long all nodes run undisturbed before each planned handover',
+      milliseconds,
+      0,
+    )
+    .option('--against <folder>', 'a built checkout of Petrel that takes part as another contender')
+    .option('--out <folder>', "for the results; default: the project's report tables")
+    .exitOverride()
+    .parse(given, { from: 'user' })
+    .opts<Flags>();
   return {
-    scenarios: values.scenario === undefined ? scenarioNames : values.scenario.map(scenarioNamed),
-    contenders: values.contender ?? [],
-    rounds,
-    isQuick: values.quick,
-    sizes: values.large ? [10, 100, 500, 1_000] : [10, 100],
-    settleMs: durationMs(values.settle),
-    against: values.against ?? null,
-    out: values.out ?? null,
+    scenarios: scenario,
+    contenders: contender,
+    rounds: rounds ?? null,
+    isQuick: quick ?? false,
+    sizes: large === true ? [10, 100, 500, 1_000] : [10, 100],
+    settleMs: settle,
+    against: against ?? null,
+    out: out ?? null,
     given,
   };
 }
 
-function scenarioNamed(text: string): ScenarioName {
-  const found = scenarioNames.find((name) => name === text);
-  if (found === undefined) throw new Error(`--scenario is one of ${scenarioNames.join(', ')}, not ${text}`);
-  return found;
+function aboveZero(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError('It is a whole number above 0.');
+}
+
+function milliseconds(text: string): number {
+  try {
+    return durationMs(text);
+  } catch (error) {
+    throw new InvalidArgumentError(errorMessage(error));
+  }
 }

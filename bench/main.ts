@@ -1,21 +1,14 @@
 /**
  * Compares Petrel with its alternatives on the same servers, one after the other. Prints the goals, and
  * writes docs/reports/tables/benchmarks.md and its plots.
- *
- *   npm run bench                                        all of it, about 10 minutes
- *   npm run bench -- --quick                             a few rounds of each, about 3 minutes
- *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
- *   npm run bench -- --contender petrel --contender kazoo    only these, by parts of their names
- *   npm run bench -- --settle 30s                       all nodes run for 30 s before each planned handover
- *   npm run bench -- --against DIRECTORY                also another version of Petrel, built there
- *   npm run bench -- --large                             also with 500 and 1,000 participants
- *   npm run bench -- --out DIRECTORY                     writes there, not to docs/reports/tables
+ * `npm run bench -- --help` lists the options.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readArguments } from './arguments.js';
+import { CommanderError } from 'commander';
+import { type BenchArguments, readArguments } from './arguments.js';
 import { judge } from './goals.js';
 import { machineName } from './machine.js';
 import { measure } from './measure.js';
@@ -27,7 +20,7 @@ const tables = 'docs/reports/tables';
 const page = 'benchmarks.md';
 const plotDirectory = 'benchmarks';
 
-const options = readArguments(process.argv.slice(2));
+const options = readOrExit(process.argv.slice(2));
 const say = (line: string) =>
   process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 const { samples, peers, missing } = await measure(options, say);
@@ -65,4 +58,14 @@ function formatted(text: string): string {
   const biome = join(project, 'node_modules/.bin/biome');
   const args = ['format', `--stdin-file-path=${tables}/${page}`];
   return execFileSync(biome, args, { cwd: project, input: text, encoding: 'utf8' });
+}
+
+/** Ends the process if the arguments are invalid, or ask for the help. Commander has then printed a message. */
+function readOrExit(given: readonly string[]): BenchArguments {
+  try {
+    return readArguments(given);
+  } catch (error) {
+    if (error instanceof CommanderError) process.exit(error.exitCode);
+    throw error;
+  }
 }
