@@ -6,7 +6,14 @@
  */
 import { durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
-import { claimOwner, type GroupSnapshot, ownerName, type SessionId, writeOf } from '../model/snapshot.js';
+import {
+  claimOwner,
+  type GroupSnapshot,
+  type Member,
+  ownerName,
+  type SessionId,
+  writeOf,
+} from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
 
 export type Condition =
@@ -47,8 +54,9 @@ export function watch(
   const { members } = snapshot;
   const condition = conditionOf(snapshot, elected, config);
   if (condition === null) return null;
-  const key = keyOf(condition, snapshot);
-  const session = members?.find(({ node }) => node === condition.node)?.owner ?? null;
+  const responsible = members?.find(({ node }) => node === condition.node) ?? null;
+  const key = keyOf(condition, responsible, snapshot);
+  const session = responsible?.owner ?? null;
   const known = before?.key === key ? before : null;
   const firstMs = known?.firstMs ?? nowMs;
   const sinceMs =
@@ -63,11 +71,14 @@ export function watch(
  * `current` is free, the token comes from the node's registration. If the node has restarted since then, the
  * token comes from the history.
  */
-function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
+function keyOf(
+  { kind, node }: Condition,
+  responsible: Member | null,
+  { elected, current, history }: GroupSnapshot,
+): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
-  const candidate = members?.find((member) => member.node === node);
   const recorded = history?.value?.fencingToken ?? 'none';
-  const token = current?.token ?? candidate?.value?.lastTakeover?.token ?? recorded;
+  const token = current?.token ?? responsible?.value?.lastTakeover?.token ?? recorded;
   return `${kind} ${node} ${writeOf(elected)} ${token}`;
 }
 
@@ -76,14 +87,15 @@ function conditionOf(
   elected: Elected,
   config: GroupConfig,
 ): Condition | null {
-  const candidate = members?.find(({ node }) => node === elected.node) ?? null;
+  const known = members ?? [];
+  const candidate = known.find(({ node }) => node === elected.node) ?? null;
   if (current === null) {
     const waits = candidate !== null && config.paused === null;
     return waits ? { kind: 'unclaimed', node: candidate.node } : null;
   }
-  const owner = claimOwner(current, members ?? []);
+  const owner = claimOwner(current, known);
   if (owner === null || owner.node !== elected.node) {
-    return { kind: 'holding', node: ownerName(current, members ?? []) };
+    return { kind: 'holding', node: ownerName(current, known) };
   }
   return current.value?.status === 'READY' ? null : { kind: 'taking-over', node: owner.node };
 }

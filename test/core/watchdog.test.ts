@@ -8,6 +8,7 @@ import {
   decided,
   epoch0Ms,
   group,
+  member,
   members,
   unreadable,
   versioned,
@@ -94,6 +95,33 @@ describe('the time it may take', () => {
     const history = versioned({ term: 2, fencingToken: '77' });
     const restarted = watch(seen({ history }), elected, settings, before, 20_000);
     expect(restarted).toMatchObject({ firstMs: 20_000 });
+  });
+
+  it('to claim runs again for a node that has restarted and led, by the token in the history', () => {
+    const history = (fencingToken: string) => versioned({ term: 2, fencingToken });
+    const before = watch(seen({ history: history('77') }), elected, settings, null, 100);
+    const same = watch(seen({ history: history('77') }), elected, settings, before, 4_900);
+    expect(same).toMatchObject({ firstMs: 100 });
+    const led = watch(seen({ history: history('78') }), elected, settings, before, 4_900);
+    expect(led).toMatchObject({ firstMs: 4_900 });
+  });
+
+  it('to release does not run again for a leader that has restarted and left its claim behind', () => {
+    const current = claim('a1', { owner: 55n });
+    const before = watch(
+      seen({ current, members: members(member('a1', {}, { owner: 55n }), 'b1') }),
+      elected,
+      settings,
+      null,
+      100,
+    );
+    const restarted = seen({ current, members: members(member('a1', {}, { owner: 56n }), 'b1') });
+    expect(watch(restarted, elected, settings, before, 4_900)).toMatchObject({
+      condition: { kind: 'holding', node: 'a1' },
+      session: 56n,
+      firstMs: 100,
+      sinceMs: 100,
+    });
   });
 
   it('runs on while nothing changes, and again with another decision, claim or condition', () => {
