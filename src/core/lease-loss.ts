@@ -85,7 +85,7 @@ export function resumption(
 export interface ObservedLosses {
   readonly config: GroupConfig;
   readonly members: readonly Member[];
-  readonly current: Claim | null;
+  readonly current: Claim;
   /** Current time on this node's monotonic clock. */
   readonly nowMs: number;
   /** The same instant as `nowMs`, on the ensemble's clock, in milliseconds since the epoch. */
@@ -100,8 +100,8 @@ export interface ObservedLosses {
  */
 export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
   const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;
-  const { term, resumes = null } = current?.value ?? {};
-  if (current === null || resumes === null || !resumes.lostLease || term !== elected.term) return null;
+  const { term, resumes = null } = current.value ?? {};
+  if (resumes === null || !resumes.lostLease || term !== elected.term) return null;
   const owner = claimOwner(current, members);
   if (owner === null || owner.node !== elected.node || config.paused !== null) return null;
   if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;

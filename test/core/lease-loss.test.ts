@@ -1,9 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { clearedByNewEpoch, type LeaseLoss, resumption, withLeaseLoss } from '../../src/core/lease-loss.js';
+import {
+  clearedByNewEpoch,
+  type LeaseLoss,
+  lostLeaseAgain,
+  type ObservedLosses,
+  resumption,
+  withLeaseLoss,
+} from '../../src/core/lease-loss.js';
 import { isPlainlyDue, newElector } from '../../src/core/round.js';
 import { type ClaimContent, claimSchema } from '../../src/model/znodes.js';
 import { Bench } from './bench.js';
-import { instant, unhealthy } from './builders.js';
+import {
+  byHand,
+  claim,
+  config,
+  decided,
+  epoch0Ms,
+  instant,
+  member,
+  members,
+  unhealthy,
+  unreadable,
+} from './builders.js';
 
 const minute = 60_000;
 const sites = { a: { priority: 200 }, b: { priority: 100 } };
@@ -170,6 +188,64 @@ describe('nothing is held against a leader that came back', () => {
   });
 });
 
+describe('a lease loss', () => {
+  const leaseLoss = { token: '90', reason: unrenewed, lostLease: true, agoMs: 1_000 };
+  const resumes = { ...leaseLoss, earlierAgoMs: [4 * minute] };
+  const nowMs = 60 * minute;
+
+  /** Returns the finding of an elector that sees the claim of a1 when it is `ageMs` old. */
+  function found(ageMs: number, change: Partial<ObservedLosses> = {}, earlierAgoMs = resumes.earlierAgoMs) {
+    const observed = {
+      config: config(),
+      members: members('a1', 'b1'),
+      current: claim('a1', { resumes: { ...resumes, earlierAgoMs } }),
+      nowMs,
+      epochMs: epoch0Ms + ageMs,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
+      ...change,
+    };
+    return lostLeaseAgain(observed, decided({ node: 'a1', term: 1 }));
+  }
+
+  const reason = `it lost its lease twice within 10m: ${unrenewed}`;
+  const failed = { node: 'a1', incarnation: 'a1-life1', reason };
+
+  it('counts until the new claim is as old as the shortest backoff', () => {
+    expect(found(10_000)).toEqual(failed);
+    expect(found(10_001)).toBeNull();
+  });
+
+  it('counts although the ensemble’s clock differs a little between two servers', () => {
+    expect(found(-10_000)).toEqual(failed);
+    expect(found(-10_001)).toBeNull();
+  });
+
+  it('counts only if the elector observed the ensemble from the loss on, before the new claim', () => {
+    expect(found(5_000, { observedSinceMs: nowMs - 6_000 })).toEqual(failed);
+    expect(found(5_000, { observedSinceMs: nowMs - 5_999 })).toBeNull();
+    expect(found(-5_000, { observedSinceMs: nowMs - 1_000 })).toEqual(failed);
+    expect(found(-5_000, { observedSinceMs: nowMs - 999 })).toBeNull();
+  });
+
+  it('counts together with those in the longest backoff before it', () => {
+    expect(found(0, {}, [10 * minute + 1_000])).toEqual(failed);
+    expect(found(0, {}, [10 * minute + 1_001])).toBeNull();
+  });
+
+  it('is that of the elected node only, while it is registered and the group is not paused', () => {
+    const current = claim('b1', { resumes });
+    expect(found(0, { current })).toBeNull();
+    expect(found(0, { members: members('b1') })).toBeNull();
+    expect(found(0, { config: config({ paused: byHand }) })).toBeNull();
+  });
+
+  it('counts for a node whose registration cannot be read', () => {
+    const malformed = { ...member('a1'), ...unreadable() };
+    const expected = { ...failed, incarnation: 'unknown' };
+    expect(found(0, { members: members(malformed, 'b1') })).toEqual(expected);
+  });
+});
+
 describe('an elector that lost its own lease twice', () => {
   const own = () => {
     const bench = led();
@@ -207,6 +283,8 @@ describe('what a node knows of its lease losses', () => {
     expect(kept).toMatchObject({ lostLease: false, atMs: 999 });
     const [lost] = withLeaseLoss([], ended(1), lease, 1_500);
     expect(lost).toMatchObject({ lostLease: true, atMs: 1_000 });
+    const [due] = withLeaseLoss([], ended(1), lease, 1_000);
+    expect(due).toMatchObject({ lostLease: true, atMs: 1_000 });
   });
 
   it('goes into a claim by the same decision, with those before', () => {
@@ -218,6 +296,19 @@ describe('what a node knows of its lease losses', () => {
     expect(resumption(leaseLosses, { slot: 1, term: 2 }, 15_000)).toEqual({
       ...{ token: '102', reason: unrenewed, agoMs: 5_000, lostLease: true },
       earlierAgoMs: [14_000],
+    });
+  });
+
+  it('goes into a claim with every loss before, or none', () => {
+    const inTerm = { slot: 1, term: 1 };
+    expect(resumption([], inTerm, 15_000)).toBeNull();
+    const once = withLeaseLoss([], ended(1), lease, 2_000);
+    expect(resumption(once, inTerm, 15_000)?.earlierAgoMs).toEqual([]);
+    const twice = withLeaseLoss(once, ended(1), { releaseAtMs: 4_000, endsAtMs: 5_000 }, 6_000);
+    const thrice = withLeaseLoss(twice, ended(1), { releaseAtMs: 8_000, endsAtMs: 9_000 }, 10_000);
+    expect(resumption(thrice, inTerm, 15_000)).toMatchObject({
+      agoMs: 7_000,
+      earlierAgoMs: [14_000, 11_000],
     });
   });
 
