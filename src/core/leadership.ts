@@ -85,7 +85,7 @@ export type LeadershipAction =
  * Whether the step is a single write that names the versions on which it is based. Such a write does nothing
  * if any of these versions has changed.
  */
-export function isChecked({ do: verb }: LeadershipAction): boolean {
+export function isChecked({ do: verb }: Pick<LeadershipAction, 'do'>): boolean {
   return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim' || verb === 'hand-over';
 }
 
