@@ -42,6 +42,48 @@ describe('a circuit breaker', () => {
     });
   });
 
+  it('counts what moved less than the window ago', () => {
+    const counted = [moved(0), moved(5 * minute)];
+    expect(withCircuitBreaker(counted, 10 * minute - 1).stops).toBe(true);
+    expect(withCircuitBreaker(counted, 10 * minute).stops).toBe(false);
+  });
+
+  it('says which group has moved, if it is a single one, and how often', () => {
+    const once = config({ circuitBreaker: { ...settings, transitions: 1 } });
+    const read = {
+      path: '/services-circuit-breaker',
+      root: own,
+      record: { moved: [moved(0, own)] },
+      version: 3,
+    };
+    expect(circuitBreaker(read, once, { cause: 'retry', term: 8, node: 'a1' }, epoch0Ms + 1)).toEqual({
+      stops: true,
+      reason:
+        'automatic failover suspended after leadership of /services/a moved once within 10m. Pending: term 8 of /services/a (retry). Run petrel resume when the cause is fixed',
+    });
+  });
+
+  it('does not hold a decision for no node, and does not count it', () => {
+    const read = {
+      path: '/services-circuit-breaker',
+      root: own,
+      record: { moved: [moved(0), moved(1)] },
+      version: 3,
+    };
+    const decision = { cause: 'failure' as const, term: 4, node: null };
+    const found = circuitBreaker(read, config({ circuitBreaker: settings }), decision, epoch0Ms + 2);
+    expect(found).toEqual({ stops: false, record: null });
+  });
+
+  it('keeps no more failovers than any group can count', () => {
+    const full = Array.from({ length: 1_000 }, (_, index) => moved(index));
+    const found = withCircuitBreaker(full, 60 * minute);
+    expect(found).toEqual({
+      stops: false,
+      record: { moved: [...full.slice(1), moved(60 * minute, own, 4)] },
+    });
+  });
+
   it.each<Cause>(['failure', 'retry', 'preference'])('holds for %s', (cause) => {
     expect(withCircuitBreaker([moved(0), moved(1)], 2, cause).stops).toBe(true);
   });
@@ -57,6 +99,12 @@ describe('a circuit breaker', () => {
       withCircuitBreaker([...counted, moved(150_000), moved(151_000)], 3 * minute, 'failure', 2 * minute)
         .stops,
     ).toBe(true);
+  });
+
+  it('does not count what moved at the moment when a person resumed the group', () => {
+    const counted = [moved(2 * minute), moved(150_000)];
+    expect(withCircuitBreaker(counted, 3 * minute, 'failure', 2 * minute).stops).toBe(false);
+    expect(withCircuitBreaker(counted, 3 * minute, 'failure', 2 * minute - 1).stops).toBe(true);
   });
 
   it('holds nobody up who is paused already, nor by what lies ahead of a clock that was set back', () => {
