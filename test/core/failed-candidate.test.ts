@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { newElector } from '../../src/core/elector-memory.js';
+import { failedCandidate } from '../../src/core/failed-candidate.js';
 import { Bench } from './bench.js';
-import { instant } from './builders.js';
+import { claim, config, decided, group, instant, members, versioned } from './builders.js';
 
 it('the failure of a candidate whose session has ended names no incarnation', () => {
   const bench = new Bench(['a1', 'b1'], { sites: { a: { priority: 200 } } });
@@ -21,4 +23,16 @@ it('the failure of a candidate whose session has ended names no incarnation', ()
       restarted: false,
     },
   ]);
+});
+
+it('no node has failed while none is elected, whatever the elector remembers of a takeover', () => {
+  const seen = { seat: 'a1-0000000000', decision: '1@0', isOrphaned: false };
+  const progress = { ...seen, node: 'a1', token: 77n, owner: 7n };
+  const failed = (elected: ReturnType<typeof decided>) => {
+    const snapshot = group({ elected: versioned(elected), current: claim('b1') });
+    const observation = { snapshot, members: members('b1'), config: config(), nowMs: 0 };
+    return failedCandidate(observation, elected, { ...newElector, progress });
+  };
+  expect(failed(decided({ node: 'a1' }))?.reason).toBe('its claim disappeared during the takeover');
+  expect(failed(decided())).toBeNull();
 });
