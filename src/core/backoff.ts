@@ -118,7 +118,7 @@ export function settleFailures(
   const ready = recovered(elected, current, members);
   return elected.failures
     .filter((record) => record.node !== ready && !isCleared(record, config))
-    .map((record) => (isOver(record, nowMs) ? endBackoff(record) : record))
+    .map((record) => (isInBackoff(record, nowMs) ? record : endBackoff(record)))
     .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
 }
@@ -158,20 +158,16 @@ function restarted(record: FailureRecord, members: readonly Member[]): FailureRe
   return { ...endBackoff(record), incarnation, restarted: true };
 }
 
-export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {
+/** Returns the record of a node. Returns null if there is none, or if `node` is null. */
+export function failureOf(failures: readonly FailureRecord[], node: string | null): FailureRecord | null {
   return failures.find((record) => record.node === node) ?? null;
 }
 
-/** Whether a failure record makes its node ineligible at `nowMs`. */
-export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
-  return record.until !== null && !isOver(record, nowMs);
-}
-
 /**
- * Whether the backoff has ended. A backoff that has not begun counts as ended, because the ensemble's clock
- * must have been set back. Without this rule, setting the clock back would extend the backoff by the same
- * amount.
+ * Whether a failure record makes its node ineligible at `nowMs`. A backoff that has not begun counts as
+ * ended, because the ensemble's clock must have been set back. Without this rule, setting the clock back
+ * would extend the backoff by the same amount.
  */
-function isOver(record: FailureRecord, nowMs: number): boolean {
-  return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);
+export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
+  return record.until !== null && fromInstant(record.until) > nowMs && !isAhead(record, nowMs);
 }

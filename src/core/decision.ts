@@ -139,7 +139,7 @@ function missedRequest(
 function upkeepWrite(election: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = election;
   const leader = recovered(elected, snapshot.current, members);
-  const isRecovered = leader !== null && failureOf(elected.failures, leader) !== null;
+  const isRecovered = failureOf(elected.failures, leader) !== null;
   const elsewhere = election.memory.progress === null ? [...election.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Do not update the overridden reasons during a takeover. The elector can recognize a vanished claim only

@@ -95,7 +95,7 @@ export const failureSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'upkeepWrite',
-        find: 'leader !== null && failureOf(elected.failures, leader) !== null',
+        find: 'failureOf(elected.failures, leader) !== null',
         replace: 'leader === undefined',
       },
     ],
@@ -242,9 +242,9 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a rewrite extends a backoff',
     rule: 'A rewrite never extends a limit',
     in: 'settleFailures',
-    find: 'isOver(record, nowMs) ? endBackoff(record) : record',
+    find: 'isInBackoff(record, nowMs) ? record : endBackoff(record)',
     replace:
-      'isOver(record, nowMs) ? endBackoff(record) : { ...record, until: record.until === null ? null : toInstant(nowMs + backoffMs(config, record.count)) }',
+      'isInBackoff(record, nowMs) ? { ...record, until: toInstant(nowMs + backoffMs(config, record.count)) } : endBackoff(record)',
   },
   {
     name: 'a rewrite extends an override',
