@@ -5,7 +5,7 @@
 
 import { fromInstant, toInstant } from '../model/names.js';
 import type { Registration } from '../model/registration.js';
-import { type Claim, type GroupSnapshot, type Member, ownerName } from '../model/snapshot.js';
+import { type Claim, claimOwner, type GroupSnapshot, type Member, ownerName } from '../model/snapshot.js';
 import {
   type Elected,
   type FailureDetail,
@@ -42,12 +42,17 @@ export function previousLeader(
   members: readonly Member[],
 ): Place | null {
   if (current?.value?.status === 'READY') {
-    return { node: ownerName(current, members) ?? current.value.node, site: current.value.site };
+    return { node: claimOwner(current, members)?.node ?? current.value.node, site: current.value.site };
   }
   if (elected.value === null) return null;
-  const { node, site, term, previous } = elected.value;
+  const { term, previous } = elected.value;
   // The history head contains the current term only once that term has reached READY.
-  return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
+  return history?.value?.term === term ? (electedPlace(elected.value) ?? previous) : previous;
+}
+
+/** Returns the elected node with its site. Returns null if no node is elected, or if its site is unknown. */
+function electedPlace({ node, site }: Elected): Place | null {
+  return node === null || site === null ? null : { node, site };
 }
 
 /**
@@ -80,7 +85,8 @@ export function ended(input: RecordInput, elected: Elected, ending: Ending): Tra
 }
 
 function claimOf({ snapshot: { current }, members }: RecordInput, elected: Elected): Claim | null {
-  return current !== null && ownerName(current, members) === elected.node ? current : null;
+  const owner = current === null ? null : ownerName(current, members);
+  return owner !== null && owner === elected.node ? current : null;
 }
 
 /**
@@ -111,7 +117,7 @@ function ownFailure({ snapshot, members }: RecordInput, elected: Elected): Regis
  * backoff has ended, because that failure is older than the decision.
  */
 function notedReason({ node, failures }: Elected): string | null {
-  const noted = node === null ? null : failureOf(failures, node);
+  const noted = failureOf(failures, node);
   return noted?.until == null ? null : noted.reason;
 }
 
@@ -131,13 +137,17 @@ function transition(
 ): Omit<TransitionRecord, 'outcome' | 'error'> {
   const { snapshot, members } = input;
   const electedAtMs = snapshot.elected.modifiedAtMs;
-  const ready = claim?.value?.status === 'READY';
+  const ready = claim?.value?.status === 'READY' ? claim : null;
+  // A release ends before the next claim, even if the node changed its registration again after that.
+  const latestMs = claim?.createdAtMs ?? Number.POSITIVE_INFINITY;
   const resumes = resumedBy(input, elected, claim);
   const release =
-    resumes === null ? releaseBefore(input, elected, claim) : ownRelease(input, elected, resumes, claim);
-  const own = members.find(({ node }) => node === elected.node)?.value ?? null;
+    resumes === null
+      ? releaseBefore(input, elected, latestMs)
+      : ownRelease(input, elected, resumes, latestMs);
+  const takeover = members.find(({ node }) => node === elected.node)?.value?.lastTakeover;
   const token = claim === null ? null : String(claim.token);
-  const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
+  const takeoverMs = takeover?.token === token ? takeover.durationMs : null;
   return {
     kind: 'transition',
     term: elected.term,
@@ -148,14 +158,14 @@ function transition(
     ...whyOf(elected, resumes),
     electedAt: toInstant(electedAtMs),
     claimedAt: claim === null ? null : toInstant(claim.createdAtMs),
-    readyAt: claim !== null && ready ? toInstant(claim.modifiedAtMs) : null,
+    readyAt: ready === null ? null : toInstant(ready.modifiedAtMs),
     by: elected.by,
     resumes,
     release,
     phases: {
       releaseMs: release?.durationMs ?? null,
       claimMs: untilMs(claim, resumes === null ? toInstant(electedAtMs) : resumes.endedAt),
-      takeoverMs: claim === null || !ready ? null : (takeoverMs ?? claim.modifiedAtMs - claim.createdAtMs),
+      takeoverMs: ready === null ? null : (takeoverMs ?? ready.modifiedAtMs - ready.createdAtMs),
     },
   };
 }
@@ -180,15 +190,12 @@ function resumedBy({ snapshot }: RecordInput, elected: Elected, claim: Claim | n
     : null;
 }
 
-function whyOf(
-  { node, site, previous, reason, cause }: Elected,
-  resumes: Resumes,
-): Pick<TransitionRecord, 'previous' | 'reason' | 'cause'> {
+function whyOf(elected: Elected, resumes: Resumes): Pick<TransitionRecord, 'previous' | 'reason' | 'cause'> {
+  const { previous, reason, cause } = elected;
   if (resumes === null) return { previous, reason, cause };
-  const before = node === null || site === null ? null : { node, site };
   const ending = resumes.reason ?? 'no reason reported';
   return {
-    previous: before,
+    previous: electedPlace(elected),
     reason: `leads again under the same decision after it stopped: ${ending}`,
     cause: 'retry',
   };
@@ -206,19 +213,17 @@ function ownRelease(
   { members }: RecordInput,
   { node }: Elected,
   { token, endedAt }: NonNullable<Resumes>,
-  claim: Claim | null,
+  latestMs: number,
 ): TransitionRecord['release'] {
-  const release = members.find((member) => member.node === node)?.value?.lastRelease;
-  if (node === null || release == null || release.token !== token) return null;
-  const { result, error, durationMs } = release;
-  const overMs = endedAt === null ? null : fromInstant(endedAt) + durationMs;
-  const latestMs = claim?.createdAtMs ?? Number.POSITIVE_INFINITY;
+  const own = members.find((member) => member.node === node);
+  if (own?.value?.lastRelease?.token !== token) return null;
+  const { result, error, durationMs } = own.value.lastRelease;
   return {
-    node,
+    node: own.node,
     result,
     error,
     durationMs,
-    endedAt: overMs === null ? null : toInstant(Math.min(overMs, latestMs)),
+    endedAt: endedAt === null ? null : toInstant(Math.min(fromInstant(endedAt) + durationMs, latestMs)),
   };
 }
 
@@ -231,15 +236,13 @@ function ownRelease(
 function releaseBefore(
   { snapshot, members }: RecordInput,
   elected: Elected,
-  claim: Claim | null,
+  latestMs: number,
 ): TransitionRecord['release'] {
-  const previous = members.find(({ node }) => node === elected.previous?.node) ?? null;
-  const release = previous?.value?.lastRelease ?? null;
-  if (previous === null || release === null || release.token !== snapshot.history?.value?.fencingToken)
-    return null;
-  const { result, error, durationMs } = release;
-  const endedAtMs = Math.min(previous.modifiedAtMs, claim?.createdAtMs ?? Number.POSITIVE_INFINITY);
-  const endedAt = release.term === elected.term ? toInstant(endedAtMs) : null;
+  const previous = members.find(({ node }) => node === elected.previous?.node);
+  const token = snapshot.history?.value?.fencingToken ?? null;
+  if (previous?.value?.lastRelease?.token !== token) return null;
+  const { term, result, error, durationMs } = previous.value.lastRelease;
+  const endedAt = term === elected.term ? toInstant(Math.min(previous.modifiedAtMs, latestMs)) : null;
   return { node: previous.node, result, error, durationMs, endedAt };
 }
 
@@ -263,8 +266,7 @@ export function phasesInTurn({
   release,
 }: Pick<TransitionRecord, 'phases' | 'release'>): TransitionRecord['phases'] {
   const { releaseMs, claimMs, takeoverMs } = phases;
-  const isBefore = release !== null && release.endedAt === null;
-  const withinMs = isBefore ? 0 : (releaseMs ?? 0);
+  const withinMs = release?.endedAt === null ? 0 : (releaseMs ?? 0);
   return { releaseMs, claimMs: claimMs === null ? null : Math.max(0, claimMs - withinMs), takeoverMs };
 }
 
