@@ -65,8 +65,9 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
 export function dropMissedRequest(input: ConfigInput): DropRequest | null {
   const { snapshot } = input;
   const request = snapshot.config.value?.switchover ?? null;
-  const reason = request === null ? null : whyMissed(request, input);
-  if (request === null || reason === null) return null;
+  if (request === null) return null;
+  const reason = whyMissed(request, input);
+  if (reason === null) return null;
   const what = `${requestText(request)} was missed`;
   return { do: 'drop-request', what, reason, configVersion: snapshot.config.version };
 }

@@ -18,7 +18,9 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
   // znode is an upper bound for the lost term.
   const recorded = history?.value == null ? elected.version : history.value.term + 1;
   const lost =
-    elected.problem ?? `its term is ${elected.value?.term}, but there has already been a term ${known}`;
+    elected.value === null
+      ? elected.problem
+      : `its term is ${elected.value.term}, but there has already been a term ${known}`;
   return {
     node: leader?.node ?? null,
     site: leader?.site ?? null,

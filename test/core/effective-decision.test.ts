@@ -35,6 +35,8 @@ describe('a decision', () => {
         node,
         site: node === null ? null : 'a',
         term,
+        strategy: 'none',
+        by: 'none',
         failures: [],
         requested: null,
         failedSite: null,
