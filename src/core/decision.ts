@@ -140,12 +140,12 @@ function upkeepWrite(election: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = election;
   const leader = recovered(elected, snapshot.current, members);
   const isRecovered = failureOf(elected.failures, leader) !== null;
-  const elsewhere = election.memory.progress === null ? [...election.elsewhere.ready] : [];
-  const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
-  // Do not update the overridden reasons during a takeover. The elector can recognize a vanished claim only
-  // while the claim's decision is unchanged.
-  const requested =
-    election.memory.progress === null ? stillOverridden(elected, election.judged) : elected.requested;
+  // Do not remove notes during a takeover. The elector can recognize a vanished claim only while the claim's
+  // decision is unchanged.
+  const mayRemove = election.memory.progress === null;
+  const ready = [...election.elsewhere.ready];
+  const isOver = mayRemove && ready.some((node) => failureOf(elected.failures, node) !== null);
+  const requested = mayRemove ? stillOverridden(elected, election.judged) : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
   return electedWrite(snapshot, { ...elected, requested, failures: ownFailures(election, choice) }, null);
 }

@@ -4,6 +4,7 @@
  */
 
 import type { z } from 'zod';
+import { type Elsewhere, nowhereElse } from '../../src/core/elsewhere.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/round.js';
 import { type GroupConfig, type groupConfigSchema, withSites } from '../../src/model/group-config.js';
@@ -20,6 +21,7 @@ import {
   config,
   decided,
   epoch0Ms,
+  instant,
   member,
   strategyOf,
   versioned,
@@ -35,6 +37,10 @@ export class Bench {
   history: Versioned<HistoryHead> | null = versioned(initialHistoryHead, 0);
   /** The published successor. Undefined if this elector publishes none. */
   successor: GroupSnapshot['successor'];
+  /** The group's circuit breaker. Undefined if there is none. */
+  circuitBreaker: GroupSnapshot['circuitBreaker'];
+  /** State of the group's other leaderships. */
+  elsewhere: Elsewhere = nowhereElse;
   members: Member[] = [];
   memory = newElector;
   clock: ClockReading | null = null;
@@ -61,9 +67,10 @@ export class Bench {
   }
 
   get snapshot(): GroupSnapshot {
-    const { config: settings, elected, current, members, history, successor } = this;
+    const { config: settings, elected, current, members, history, successor, circuitBreaker } = this;
     const seat = { name: this.seat, version: 0, below: null, second: false };
-    return { config: settings, elected, current, self: null, seat, members, history, successor };
+    const own = { self: null, seat };
+    return { config: settings, elected, current, ...own, members, history, successor, circuitBreaker };
   }
 
   get node(): string | null {
@@ -97,6 +104,7 @@ export class Bench {
       nowMs: this.nowMs,
       canFence: this.canFence,
       observedSinceMs: this.observedSinceMs,
+      elsewhere: () => this.elsewhere,
     });
     this.memory = round.memory;
     return round;
@@ -145,6 +153,10 @@ export class Bench {
         this.elected = versioned(action.elected, this.elected.version + 1, this.epochMs);
         this.decisions.push(action.elected);
         if (action.record !== null) this.#record(action.record, action.headVersion);
+        if (action.circuitBreaker !== null) this.circuitBreaker = action.circuitBreaker;
+        return;
+      case 'pause':
+        this.#pause(action.reason);
         return;
       case 'record':
         this.#record(action.record, action.headVersion);
@@ -169,6 +181,10 @@ export class Bench {
       case 'give-up-seat':
         return;
     }
+  }
+
+  #pause(reason: string): void {
+    this.configure({ ...this.lastConfig, paused: { by: this.self, reason, at: instant(this.nowMs) } });
   }
 
   #record(record: TransitionRecord, headVersion: number | null): void {
