@@ -4,7 +4,6 @@
  */
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
-import { present } from '../errors.js';
 import { incarnationKey, readyNode } from '../model/snapshot.js';
 import type { Elected, Place } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
@@ -51,7 +50,8 @@ export interface ElectionInput extends Observation {
 }
 
 /** An election input with the values that are derived from it. */
-export interface Election extends Omit<ElectionInput, 'elsewhere'> {
+export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
+  readonly clock: ClockReading;
   readonly elected: Elected;
   readonly failed: Failed | null;
   /** Whether the elected node has failed and no decision has responded to that failure yet. */
@@ -100,7 +100,7 @@ export function electionOf(input: ElectionInput): Election | Pending {
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
   const previous = previousLeader(snapshot, input.members);
-  return blaming({ ...input, memory, elected, epochMs, elsewhere, previous, minutes }, failed);
+  return blaming({ ...input, clock, memory, elected, epochMs, elsewhere, previous, minutes }, failed);
 }
 
 function mustReadClock(
@@ -199,9 +199,9 @@ export function constraintContextIn(
 /** Returns the input for the elector's choice. */
 export function choiceInputOf(election: JudgedElection): ChoiceInput {
   const { snapshot, members, config, strategy, memory, elected, nowMs, epochMs } = election;
-  const incarnations = new Map(members.map((member) => [member.node, incarnationKey(member)]));
-  const eligibleSinceMs = (node: string) =>
-    memory.eligibleSinceMs.get(present(incarnations.get(node), `node ${node}`)) ?? nowMs;
+  const eligibleSinceMs = new Map(
+    members.map((member) => [member.node, memory.eligibleSinceMs.get(incarnationKey(member))]),
+  );
   return {
     config,
     strategy,
@@ -212,7 +212,7 @@ export function choiceInputOf(election: JudgedElection): ChoiceInput {
     failures: election.context.failures,
     nowMs: epochMs,
     electedFailed: election.electedFailed,
-    eligibleForMs: (node) => nowMs - eligibleSinceMs(node),
+    eligibleForMs: (node) => nowMs - (eligibleSinceMs.get(node) ?? nowMs),
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betterSince),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,

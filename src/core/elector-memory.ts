@@ -9,6 +9,7 @@ import {
   type GroupSnapshot,
   incarnationKey,
   type Member,
+  ownerName,
   readyNode,
   type SessionId,
   writeOf,
@@ -154,9 +155,7 @@ export interface Observation {
 export function look(observation: Observation, elected: Elected, memory: ElectorMemory): ElectorMemory {
   const { snapshot, config, nowMs } = observation;
   const before = nowMs - (memory.lookedAtMs ?? nowMs) > remembersMs ? newElector : memory;
-  const { current } = snapshot;
   const watched = watch(snapshot, elected, config, before.watched, nowMs);
-  const isHeld = watched?.condition.kind === 'holding';
   return {
     lookedAtMs: nowMs,
     eligibleSinceMs: before.eligibleSinceMs,
@@ -164,9 +163,9 @@ export function look(observation: Observation, elected: Elected, memory: Elector
     firstLookMs: before.firstLookMs,
     sites: sitesSeen(observation, before.sites),
     watched,
-    progress: progressSeen(observation, elected, watched, before.progress),
+    progress: progressSeen(observation, watched, before.progress),
     ready: readySeen(observation, elected, before.ready),
-    alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
+    alarmed: watched?.condition.kind === 'holding' ? before.alarmed : null,
     fenced: before.fenced,
     failedFences: before.failedFences,
     leftTo: before.leftTo,
@@ -190,20 +189,18 @@ function sitesSeen(observation: Observation, before: ElectorMemory['sites']): El
  */
 function progressSeen(
   { snapshot, members }: Observation,
-  elected: Elected,
   watched: Watched | null,
   before: ElectorMemory['progress'],
 ): ElectorMemory['progress'] {
   const { current, seat } = snapshot;
   if (seat === null || seat.below !== null) return null;
   const decision = writeOf(snapshot.elected);
-  if (isReady(snapshot, members, elected)) return null;
-  // Compare with the node that the claim names, because a node that was just evicted is not registered.
-  const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
-  if (isOver) return null;
+  // A node that was just evicted is not registered, but its claim names it.
+  if (current?.value?.status === 'READY' && ownerName(current, members) === before?.node) return null;
   if (before?.decision === decision && before.seat === seat.name) {
-    const isOrphan = current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
-    return before.isOrphaned === isOrphan ? before : { ...before, isOrphaned: isOrphan };
+    const isOrphaned =
+      current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
+    return { ...before, isOrphaned };
   }
   if (current === null || watched?.condition.kind !== 'taking-over') return null;
   const { token, owner } = current;
@@ -212,16 +209,12 @@ function progressSeen(
 
 function readySeen(
   { snapshot, members, nowMs }: Observation,
-  elected: Elected,
+  { node }: Elected,
   before: ElectorMemory['ready'],
 ): ElectorMemory['ready'] {
   const { current } = snapshot;
-  if (current === null || !isReady(snapshot, members, elected)) return null;
+  if (current === null || node === null || readyNode(current, members) !== node) return null;
   return before?.token === current.token ? before : { token: current.token, sinceMs: nowMs };
-}
-
-function isReady({ current }: GroupSnapshot, members: readonly Member[], { node }: Elected): boolean {
-  return node !== null && readyNode(current, members) === node;
 }
 
 /**

@@ -37,10 +37,10 @@ export function preparedDecision(
  * same node and the same term, for example after a crash. Only the reason and the cause then differ.
  */
 export function afterHandover(snapshot: GroupSnapshot, self: string): GroupSnapshot | null {
-  const { successor = null, elected } = snapshot;
-  const prepared = successor?.value?.prepared ?? null;
-  if (successor === null || prepared === null || prepared.decision.node !== self) return null;
-  if (prepared.electedVersion !== elected.version) return null;
+  const { successor, elected } = snapshot;
+  if (!successor?.value?.prepared) return null;
+  const { prepared } = successor.value;
+  if (prepared.decision.node !== self || prepared.electedVersion !== elected.version) return null;
   const decided = { ...elected, value: prepared.decision, problem: null, version: elected.version + 1 };
   return { ...snapshot, elected: decided, current: null, assumedFrom: successor.version };
 }

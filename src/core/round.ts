@@ -94,7 +94,7 @@ function decide(model: Election): ElectorRound {
     const election = { ...model, judged, sites, memory };
     const choice = elect(choiceInputOf(election));
     const due = actionsFor(election, choice);
-    const { publish, known } = publishSuccessor(election, choice, due);
+    const { publish, known } = publishSuccessor(election, due);
     const actions = publish === null ? due : [...due, publish];
     const remembering = { ...election, memory: { ...memory, successor: known } };
     return { ...afterwards(remembering, choice, actions), choice };
@@ -145,7 +145,7 @@ function afterwards(
 function judgeLeaseLosses(election: Election, asItStands: ElectorRound): ElectorRound {
   const { snapshot, members, elected, self, memory, clock, nowMs } = election;
   const { current } = snapshot;
-  if (election.failed !== null || current === null || asItStands.choice?.changes !== false) return asItStands;
+  if (current === null || asItStands.choice?.changes !== false) return asItStands;
   const isOwn = elected.node === self;
   const observed = {
     ...election,
@@ -155,10 +155,9 @@ function judgeLeaseLosses(election: Election, asItStands: ElectorRound): Elector
   const failed = lostLeaseAgain(observed, elected);
   if (failed === null || memory.leftTo === current.token) return asItStands;
   const round = decide(blaming(election, failed));
-  const { node = null, changes = false } = round.choice ?? {};
-  if (!changes || node === null || node === elected.node) return asItStands;
-  if (!isOwn)
-    return clock !== null && isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
+  const node = round.choice?.node ?? null;
+  if (node === null || node === elected.node) return asItStands;
+  if (!isOwn) return isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
   if (!members.some((one) => one.seat !== null && one.node !== self)) return asItStands;
   const reason = `${failed.reason}; another elector must decide whether this node may continue to lead`;
   const actions = [{ do: 'give-up-seat', reason, configVersion: null } as const];
@@ -190,9 +189,10 @@ function untilOverdueMs(watched: Watched, nowMs: number): number {
 }
 
 /**
- * Returns the shortest wait that has not ended yet. This round has already acted on waits that have ended.
+ * Returns the shortest wait that has not ended yet, or null if there is none. This round has already acted on
+ * waits that have ended.
  */
 function soonest(waits: readonly (number | null)[]): number | null {
-  const ahead = waits.filter((wait) => wait !== null).filter((wait) => wait > 0);
+  const ahead = waits.map((wait) => wait ?? 0).filter((wait) => wait > 0);
   return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead, longestWaitMs));
 }

@@ -16,7 +16,6 @@ import { type Choice, elect, pausedText } from './choice.js';
 import { ineligibleText, judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
 import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
-import { isFallback } from './effective-decision.js';
 import { choiceInputOf, type JudgedElection } from './election-input.js';
 import type { KnownSuccessor } from './elector-memory.js';
 import { activeRequest } from './requests.js';
@@ -35,15 +34,11 @@ interface Published {
  * correct, if no node leads undisturbed, or if the `due` actions are about to change the basis for a
  * successor. Searches for a successor only if this basis has changed since the last search.
  */
-export function publishSuccessor(
-  seen: JudgedElection,
-  choice: Choice,
-  due: readonly ElectorAction[],
-): Published {
+export function publishSuccessor(seen: JudgedElection, due: readonly ElectorAction[]): Published {
   const { snapshot, memory } = seen;
   const { successor: published, elected, config } = snapshot;
   const isQuiet = due.every(({ do: verb }) => verb === 'record');
-  if (published === undefined || !isQuiet || !isUndisturbed(seen, choice))
+  if (published === undefined || !isQuiet || !isUndisturbed(seen))
     return { publish: null, known: memory.successor };
   const known = knownSuccessor(seen);
   const { found } = known;
@@ -93,12 +88,13 @@ function asStored(successor: Successor): Successor {
   return successorSchema.parse(JSON.parse(encodedText(successor)));
 }
 
-/** Whether the elected node is READY in the current term, and no decision about it is pending. */
-function isUndisturbed({ snapshot, elected, memory, failed }: JudgedElection, { changes }: Choice): boolean {
-  if (changes || failed !== null || isFallback(snapshot, elected) || snapshot.config.value === null)
-    return false;
-  const isReady = memory.ready !== null && snapshot.current?.value?.term === elected.term;
-  return isReady && memory.watched === null && memory.progress === null;
+/**
+ * Whether the elected node is READY in the current term, and the current configuration is readable. A pending
+ * decision about the node does not matter here, because it is among the due actions.
+ */
+function isUndisturbed({ snapshot, elected, memory }: JudgedElection): boolean {
+  if (snapshot.config.value === null) return false;
+  return memory.ready !== null && snapshot.current?.value?.term === elected.term;
 }
 
 /**
@@ -117,10 +113,10 @@ function successorOf(seen: JudgedElection): Successor | null {
   );
   const leaving = { ...seen, members, judged: judgeAll(members, seen.constraints, seen.context) };
   const choice = elect(choiceInputOf(leaving));
-  if (choice.ranking.length === 0) return nobody(noneEligible(choice, seen.elected.node));
+  const [best] = choice.ranking;
+  if (best === undefined) return nobody(noneEligible(choice, seen.elected.node));
   const next = members.find(({ node }) => node === choice.node) ?? null;
-  if (!choice.changes || choice.cause !== 'shutdown' || next === null || next.value === null)
-    return undecided(choice.reason);
+  if (!choice.changes || next === null || next.value === null) return undecided(choice.reason);
   const { node, version, seatNames = [], value } = next;
   const [seat, ...others] = seatNames;
   if (seat === undefined) return null;
@@ -135,7 +131,8 @@ function successorOf(seen: JudgedElection): Successor | null {
       seats: [seat, ...others],
     },
     nobody: false,
-    reason: choice.ranking.find((ranked) => ranked.node === node)?.reason ?? choice.reason,
+    // A departure is no failure, so no rule puts another node before the best one.
+    reason: best.reason,
   };
 }
 
