@@ -58,6 +58,28 @@ describe('the first election', () => {
     expect(bench.node).toBe('b1');
   });
 
+  it('lets an elector that starts late wait as long as any other', () => {
+    const bench = new Bench(['b1'], three);
+    bench.nowMs = 300 * second;
+    bench.advance(30 * second - 1);
+    expect(bench.node).toBeNull();
+    bench.advance(1);
+    expect(bench.node).toBe('b1');
+  });
+
+  it('does not count the time before it had something to wait for', () => {
+    const bench = new Bench(['b1'], { paused: byHand });
+    for (const _ of [1, 2, 3]) {
+      bench.settle();
+      bench.nowMs += 20 * second;
+    }
+    bench.configure(three);
+    bench.advance(30 * second - 1);
+    expect(bench.node).toBeNull();
+    bench.advance(1);
+    expect(bench.node).toBe('b1');
+  });
+
   it('with a strategy that compares scores waits for a report, too', () => {
     const bench = new Bench(['a1', 'b1'], { strategy: 'request' });
     bench.settle();

@@ -19,6 +19,7 @@ import {
   instant,
   member,
   members,
+  strategyOf,
   unhealthy,
   unreadable,
 } from './builders.js';
@@ -99,6 +100,15 @@ describe('a leader that lost its lease twice', () => {
     expect(bench.node).toBe('a1');
   });
 
+  it('is not blamed for it if another node was to lead anyway', () => {
+    const bench = led();
+    const switchover = { to: { node: 'b1' }, replacesTerm: 1, force: false, ...byHand };
+    bench.configure({ sites, switchover });
+    comeBack(bench);
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 2, cause: 'planned', failures: [] });
+  });
+
   it('is described by how often it was', () => {
     const bench = led();
     comeBack(bench, { earlierAgoMs: [11 * minute, 9 * minute, 5 * minute] });
@@ -150,6 +160,23 @@ describe('nothing is held against a leader that came back', () => {
       'where nobody else is there',
       (bench) => {
         bench.crash('b1');
+        comeBack(bench);
+      },
+    ],
+    [
+      'where it would only be elected again',
+      (bench) => {
+        bench.configure({ sites, backoff: { base: '0s' } });
+        comeBack(bench);
+      },
+    ],
+    [
+      'where the strategy cannot rank the nodes without it',
+      (bench) => {
+        const { rank, ...strategy } = strategyOf(bench.lastConfig);
+        const needsIt = (input: Parameters<typeof rank>[0]) =>
+          input.candidates.some(({ node }) => node === 'a1') ? rank(input) : [];
+        bench.strategy = { ...strategy, rank: needsIt };
         comeBack(bench);
       },
     ],

@@ -163,6 +163,20 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('c1');
   });
 
+  it('is compared only from when the strategy compares scores', () => {
+    const bench = led({}, { a1: 200 });
+    bench.configure({ strategy: 'oldest', failback: 'manual' });
+    for (const _ of [1, 2, 3, 4]) {
+      bench.settle();
+      bench.nowMs += 30 * second;
+    }
+    bench.configure({ strategy: 'request' });
+    bench.advance(minute - 1);
+    expect(bench.node).toBe('b1');
+    bench.advance(1);
+    expect(bench.node).toBe('a1');
+  });
+
   it('is compared again when another leads', () => {
     const bench = led({}, { a1: 150, c1: 250 });
     bench.advance(30 * second);

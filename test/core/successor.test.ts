@@ -3,7 +3,17 @@ import type { Constraint } from '../../src/core/constraint.js';
 import { electorRound, isPlainlyDue } from '../../src/core/round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { Bench } from './bench.js';
-import { byHand, config, member, strategyOf, unhealthy } from './builders.js';
+import {
+  byHand,
+  config,
+  decided,
+  instant,
+  member,
+  strategyOf,
+  unhealthy,
+  unreadable,
+  versioned,
+} from './builders.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
 
@@ -64,6 +74,7 @@ describe('the successor', () => {
     bench.claim();
     expect(bench.settle().map(({ do: verb }) => verb)).toEqual([]);
     bench.ready();
+    expect(bench.round().actions.map(({ do: verb }) => verb)).toEqual(['record', 'publish-successor']);
     expect(bench.settle().map(({ do: verb }) => verb)).toEqual(['record', 'publish-successor']);
     expect(bench.advance(24 * 3_600_000)).toEqual([]);
     bench.updateRegistration('b1', unhealthy);
@@ -81,6 +92,61 @@ describe('the successor', () => {
       electedVersion: bench.elected.version,
       nodeVersion: 2,
     });
+  });
+
+  it('is published in a write that checks the versions it is based on', () => {
+    const bench = led(['a1', 'b1']);
+    bench.updateRegistration('b1', unhealthy);
+    expect(bench.round().actions).toEqual([
+      {
+        do: 'publish-successor',
+        successor: {
+          prepared: null,
+          nobody: true,
+          reason: 'no other node is eligible: b1: it is unhealthy: disk full',
+        },
+        version: 0,
+        electedVersion: bench.elected.version,
+        configVersion: bench.config.version,
+      },
+    ]);
+  });
+
+  it('is not published in the round that changes the configuration, only in the next', () => {
+    const bench = led(['a1', 'b1']);
+    const override = { priority: 50, until: instant(60_000), ...byHand };
+    bench.configure({ sites: { ...sites, b: { priority: 50, override } }, failback: 'manual' });
+    bench.settle();
+    bench.nowMs += 60_000;
+    bench.settle();
+    bench.configure({ sites: { ...sites, b: { priority: 50, override } }, failback: 'manual' });
+    expect(bench.round().actions.map(({ do: verb }) => verb)).toEqual(['change-sites']);
+    expect(bench.settle().map(({ do: verb }) => verb)).toEqual(['change-sites', 'publish-successor']);
+  });
+
+  it('stays as it is while the configuration is unreadable', () => {
+    const bench = led(['a1', 'b1', 'b2']);
+    bench.config = unreadable(bench.config.version + 1);
+    bench.updateRegistration('b1', unhealthy);
+    expect(bench.settle()).toEqual([]);
+    bench.configure({ sites, failback: 'manual' });
+    expect(published(bench)?.prepared?.decision.node).toBe('b2');
+  });
+
+  it('stays as it is until the leader has confirmed a new term', () => {
+    const bench = led(['a1', 'b1']);
+    const again = decided({ node: 'a1', term: 2, priorities: [100, 100] });
+    bench.elected = versioned(again, bench.elected.version + 1);
+    expect(bench.settle()).toEqual([]);
+    bench.ready();
+    expect(bench.settle().map(({ do: verb }) => verb)).toEqual(['record', 'publish-successor']);
+    expect(published(bench)?.prepared?.decision.term).toBe(3);
+  });
+
+  it('is an eligible node, though the registration of another is malformed', () => {
+    const bench = led(['a1', 'b1', 'b2']);
+    bench.members = bench.members.map((one) => (one.node === 'b1' ? { ...one, ...unreadable(2) } : one));
+    expect(published(bench)?.prepared?.decision.node).toBe('b2');
   });
 
   it('stays as it is until a node that joins has a seat', () => {
@@ -184,6 +250,13 @@ describe('the elector publishes that no node can follow', () => {
     );
   });
 
+  it('if no other node is eligible and the registration of the leader is malformed', () => {
+    const bench = led(['a1', 'b1']);
+    bench.updateRegistration('b1', unhealthy);
+    bench.members = bench.members.map((one) => (one.node === 'a1' ? { ...one, ...unreadable(2) } : one));
+    expect(why(bench)).toBe('no other node is eligible: b1: it is unhealthy: disk full');
+  });
+
   it('while the group is paused', () => {
     const bench = led(['a1', 'b1']);
     bench.configure({ sites, failback: 'manual', paused: byHand });
@@ -230,6 +303,9 @@ describe('the elector publishes only why it will decide when the leader leaves',
     const bench = led(['a1', 'b1']);
     bench.strategy = { ...strategyOf(config({ sites })), usesScores: true };
     expect(why(bench)).toBe('strategy site-priority ranks the nodes again at each change of leader');
+    bench.strategy = { ...strategyOf(config({ sites })), minutes: [60] };
+    bench.updateRegistration('b1', { priority: 80 });
+    expect(why(bench)).toBe('strategy site-priority ranks the nodes again at each change of leader');
     bench.strategy = null;
     bench.updateRegistration('b1', { strategies: { 'site-priority': '1' } });
     bench.updateRegistration('b1', { priority: 90 });
@@ -272,6 +348,14 @@ describe('the elector publishes only why it will decide when the leader leaves',
     const override = { priority: 300, until: '2026-01-01T10:00:00.000Z', ...byHand };
     bench.configure({ sites: { a: { priority: 400 }, b: { priority: 50, override } }, failback: 'manual' });
     expect(why(bench)).toBe('the choice may change when a time limit expires');
+  });
+
+  it('if a decision lets the leader stay though it leaves', () => {
+    const bench = led(['a1', 'b1']);
+    const kept = decided({ ...bench.elected.value, requested: { by: 'ops', overridden: ['leaving'] } });
+    bench.updateRegistration('a1', { draining: true });
+    bench.elected = versioned(kept, bench.elected.version + 1);
+    expect(why(bench)).toBe('site a has priority 100, the node has priority 100');
   });
 
   it('if the next node prepares before it claims', () => {
