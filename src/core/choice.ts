@@ -277,7 +277,7 @@ function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number 
  */
 function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | null {
   const leader = members.find(({ node }) => node === elected.node)?.value;
-  if (leader === null || leader === undefined || elected.priorities === null) return null;
+  if (leader == null || elected.priorities === null) return null;
   const [siteThen, nodeThen] = elected.priorities;
   const siteNow = sitePriority(config, leader.site, nowMs);
   if (siteNow < siteThen) return `the priority of site ${leader.site} fell from ${siteThen} to ${siteNow}`;
@@ -290,7 +290,7 @@ function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | 
 function replace(all: Case, ranking: BestFirst): Outcome {
   const { elected, members, failures, config, failedSite, againstElected } = all;
   const { best, why } = replacement(withLastGood(all, ranking), failedSite, members, config);
-  if (best === null) return { ...nobody(elected, why ?? 'no node may replace the leader'), failedSite };
+  if (best === null) return { ...nobody(elected, why), failedSite };
   const rule = why === null ? '' : `${why}; `;
   const requested = requestedBefore(all, best.node);
   const chosen = { node: best.node, changes: true, failedSite, requested, isReturn: true } as const;

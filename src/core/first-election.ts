@@ -48,7 +48,7 @@ export function awaited(
   const { nodes, within } = config.firstElection;
   const leftMs = durationMs(within) - lookedForMs;
   if (!isFirst({ elected, previous, elsewhere }) || leftMs <= 0) return null;
-  const silent = strategy.usesScores === true ? members.filter(({ scores }) => scores === undefined) : [];
+  const silent = members.filter(({ scores }) => strategy.usesScores === true && scores === undefined);
   const unheard = new Set(silent.map(({ node }) => node));
   const there = ranking.filter(({ node }) => !unheard.has(node)).length;
   if (there >= nodes) return null;

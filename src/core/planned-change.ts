@@ -20,10 +20,10 @@ export function handoverOf(
   { elected, previous }: Led,
   { node, cause, requested }: Pick<Elected, 'node' | 'cause' | 'requested'>,
 ): Pick<Elected, 'handover'> {
-  const isOver = node !== null && node === previous?.node;
+  const isOver = node === previous?.node;
   if (isOver || requested?.forced === true) return {};
   const isRequested = requested !== null;
-  if (elected.node === null || elected.node !== previous?.node) {
+  if (elected.node !== previous?.node) {
     const { handover } = elected;
     return handover === undefined
       ? {}

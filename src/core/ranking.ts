@@ -100,7 +100,6 @@ function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]
       .filter(({ softReasons }) => softReasons.length > 0)
       .map(({ member, softReasons }) => [member.node, softReasons.join(', ')]),
   );
-  if (!ranking.some(({ node }) => against.has(node))) return ranking;
   const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
   const preferred = ranking.filter(({ node }) => !against.has(node));
   const others = ranking.flatMap((entry) => {

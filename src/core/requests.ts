@@ -76,7 +76,7 @@ export function requestTarget(
     return able.includes(to.node) ? to.node : null;
   }
   const inSite = members.filter(({ value }) => value?.site === to.site).map(({ node }) => node);
-  const isThere = elected.node !== null && eligible.includes(elected.node) && inSite.includes(elected.node);
+  const isThere = eligible.some((node) => node === elected.node && inSite.includes(node));
   return isThere ? null : (others.find((node) => inSite.includes(node)) ?? null);
 }
 

@@ -17,13 +17,14 @@ export function mayFollow(site: string | null, failedSite: string | null, config
   return from === 'any-site' || strength === 'soft' || failedSite === null || site !== failedSite;
 }
 
-/** The replacement for a failed leader. */
-export interface Replacement {
-  /** The node that replaces the leader. Null if no node may replace the leader for now. */
-  readonly best: Ranked | null;
-  /** How the rule affected the result, for display. Null if it had no effect. */
-  readonly why: string | null;
-}
+/**
+ * The replacement for a failed leader. `best` is the node that replaces the leader. It is null if no node may
+ * replace the leader for now. `why` is how the rule affected the result, for display. It is null if the rule
+ * had no effect.
+ */
+export type Replacement =
+  | { readonly best: Ranked; readonly why: string | null }
+  | { readonly best: null; readonly why: string };
 
 /**
  * Returns the best node of `ranking` that may replace a failed leader. `failedSite` is the site in which the

@@ -30,8 +30,8 @@ const broken: readonly Sabotage[] = [
     name: 'a soft rule about sites prefers nobody',
     rule: 'A soft rule about sites prefers: its nodes come after all others',
     in: 'bySoftConstraints',
-    find: '!ranking.some(({ node }) => against.has(node))',
-    replace: 'ranking.length >= 0',
+    find: 'softReasons.length > 0',
+    replace: 'softReasons.length < 0',
   },
   {
     name: 'the successor of a leader that failed may be anywhere',
