@@ -302,9 +302,12 @@ function replace(all: Case, ranking: BestFirst): Outcome {
       reason: `${again}${rule}${best.reason}`,
     };
   }
+  if (best.node === elected.node) {
+    return { ...chosen, cause: 'retry', reason: `retry after its failure: ${rule}${best.reason}` };
+  }
   const gone = !members.some(({ node }) => node === elected.node);
   const away = gone ? 'no longer registered' : reasonsOf(againstElected) || 'failed';
-  const cause = all.electedFailed && best.node === elected.node ? 'retry' : departure(againstElected);
+  const cause = departure(againstElected);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
 }
 
