@@ -1,7 +1,9 @@
 /** The first election of a group may wait for nodes that are still starting. No other election waits. */
 import { describe, expect, it } from 'vitest';
+import { nowhereElse } from '../../src/core/elsewhere.js';
+import { isFirst } from '../../src/core/first-election.js';
 import { Bench } from './bench.js';
-import { byHand, claim, unhealthy } from './builders.js';
+import { byHand, claim, decided, unhealthy } from './builders.js';
 
 const second = 1000;
 const three = { firstElection: { nodes: 3 } };
@@ -133,5 +135,22 @@ describe('no later election waits', () => {
     bench.settle();
     expect(bench.node).toBe('b1');
     expect(bench.term).toBe(6);
+  });
+});
+
+describe('an election is the first', () => {
+  const fresh = { elected: decided(), previous: null, elsewhere: nowhereElse };
+
+  it('if no node has ever been elected, neither here nor in another slot', () => {
+    expect(isFirst(fresh)).toBe(true);
+  });
+
+  it.each<[string, Partial<typeof fresh> | { previous: { node: string; site: string } }]>([
+    ['a decision was made before', { elected: decided({ term: 1 }) }],
+    ['a node is elected', { elected: decided({ node: 'a1' }) }],
+    ['a node has been READY before', { previous: { node: 'a1', site: 'a' } }],
+    ['another slot has had a leader', { elsewhere: { ...nowhereElse, isUntouched: false } }],
+  ])('but not if %s', (_, change) => {
+    expect(isFirst({ ...fresh, ...change })).toBe(false);
   });
 });

@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { electorRound, newElector } from '../../src/core/round.js';
+import { countSites, judgeSites, mayFollow, replacement } from '../../src/core/site-rules.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { Bench } from './bench.js';
-import { ask, byHand, config, decided, failure, members, strategyOf } from './builders.js';
+import {
+  ask,
+  byHand,
+  config,
+  decided,
+  failure,
+  instant,
+  member,
+  members,
+  strategyOf,
+  unreadable,
+} from './builders.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 }, c: { priority: 10 } };
 const minute = 60_000;
@@ -145,6 +157,85 @@ describe('after a failure, another site', () => {
       failures: [failure('a1'), failure('a2')],
     });
     expect(choice).toMatchObject({ node: null, changes: false });
+  });
+});
+
+describe('the rule about the site of a successor', () => {
+  const settings = (from: 'any-site' | 'another-site', strength: 'soft' | 'hard') =>
+    config({ siteRules: { afterFailure: { from, strength } } });
+
+  it.each([
+    ['any-site', 'hard', 'a', 'a', true],
+    ['another-site', 'soft', 'a', 'a', true],
+    ['another-site', 'hard', 'a', 'a', false],
+    ['another-site', 'hard', 'b', 'a', true],
+    ['another-site', 'hard', 'a', null, true],
+    ['another-site', 'hard', null, null, true],
+  ] as const)(
+    '%s, %s: a node of site %s may follow a failure in %s: %s',
+    (from, strength, site, failed, may) => {
+      expect(mayFollow(site, failed, settings(from, strength))).toBe(may);
+    },
+  );
+
+  const a2 = { node: 'a2', grade: 0, reason: 'first' };
+  const b1 = { node: 'b1', grade: 1, reason: 'second' };
+  const nodes = members('a2', 'b1');
+
+  it('has no effect if any site may follow, or if no leader has failed', () => {
+    const best = { best: a2, why: null };
+    expect(replacement([a2, b1], 'a', nodes, settings('any-site', 'hard'))).toEqual(best);
+    expect(replacement([a2, b1], null, nodes, settings('another-site', 'hard'))).toEqual(best);
+  });
+
+  it('is not given as a reason if the best node is in another site anyway', () => {
+    const best = { best: b1, why: null };
+    expect(replacement([b1, a2], 'a', nodes, settings('another-site', 'hard'))).toEqual(best);
+  });
+});
+
+describe('the count of a site’s nodes', () => {
+  const hour = 60 * minute;
+  const counts = (site: Parameters<typeof config>[0], nodes = members('a1')) => {
+    const known = { members: nodes, config: config(site), nowMs: 0 };
+    return countSites(known, new Map());
+  };
+  const twoOf = (...names: string[]) =>
+    ({ sites: Object.fromEntries(names.map((name) => [name, { minNodes: 2 }])) }) as const;
+
+  it('is kept for each site that has a rule, and for no other', () => {
+    expect(counts({ sites: { a: { minNodes: 2 }, b: { priority: 50 } } })).toEqual(
+      new Map([['a', { isEnough: false, failedAt: null, sinceMs: 0 }]]),
+    );
+  });
+
+  it('does not include a node whose registration is malformed', () => {
+    const nodes = [member('a1'), { ...member('a2'), ...unreadable() }];
+    expect(counts(twoOf('a'), nodes).get('a')).toMatchObject({ isEnough: false });
+  });
+
+  it('starts over when the site is marked failed at another time', () => {
+    const failedAt = (at: string) => ({ byRule: true, ...byHand, at });
+    const counted = (at: string, nowMs: number, before: ReturnType<typeof countSites>) => {
+      const settings = config({ sites: { a: { minNodes: 2, failed: failedAt(at) } } });
+      return countSites({ members: members('a1', 'a2'), config: settings, nowMs }, before);
+    };
+    const first = counted(instant(0), 10, new Map());
+    expect(counted(instant(0), 20, first).get('a')).toMatchObject({ failedAt: instant(0), sinceMs: 10 });
+    expect(counted(instant(5), 20, first).get('a')).toMatchObject({ failedAt: instant(5), sinceMs: 20 });
+  });
+
+  it('leads to no verdict on a healthy site with enough nodes', () => {
+    const known = { members: members('a1', 'a2'), config: config(twoOf('a')), nowMs: 0 };
+    const judged = judgeSites({ ...known, nowMs: hour }, countSites(known, new Map()));
+    expect(judged).toEqual({ verdicts: [], waitMs: null });
+  });
+
+  it('is judged again when the first of several waits is over', () => {
+    const known = { members: members('a1'), config: config(twoOf('a', 'b')), nowMs: 0 };
+    const first = countSites({ ...known, config: config(twoOf('a')) }, new Map());
+    const both = countSites({ ...known, nowMs: 4_000 }, first);
+    expect(judgeSites({ ...known, nowMs: 5_000 }, both)).toEqual({ verdicts: [], waitMs: 5_000 });
   });
 });
 

@@ -200,24 +200,29 @@ describe('since when another has been better', () => {
     { node: present, grade: 1, reason: 'present' },
   ];
   const seen = (elected: string, nowMs: number) => ({ members: group, elected, nowMs });
-  const since0 = updatedBetterSince(seen('b1', 0), ranking('a1', 'b1'), null);
+  const since0 = () => updatedBetterSince(seen('b1', 0), ranking('a1', 'b1'), null);
 
   it('is kept while the same node leads', () => {
-    expect(betterForMs(seen('b1', 50), 'a1', since0)).toBe(50);
-    const later = updatedBetterSince(seen('b1', 50), ranking('a1', 'b1'), since0);
+    expect(betterForMs(seen('b1', 50), 'a1', since0())).toBe(50);
+    const later = updatedBetterSince(seen('b1', 50), ranking('a1', 'b1'), since0());
     expect(betterForMs(seen('b1', 70), 'a1', later)).toBe(70);
     expect(betterForMs(seen('b1', 70), 'c1', later)).toBe(0);
   });
 
   it('counts for no other leader, neither at once nor later', () => {
-    expect(betterForMs(seen('c1', 50), 'a1', since0)).toBe(0);
-    const other = updatedBetterSince(seen('c1', 50), ranking('a1', 'c1'), since0);
+    expect(betterForMs(seen('c1', 50), 'a1', since0())).toBe(0);
+    const other = updatedBetterSince(seen('c1', 50), ranking('a1', 'c1'), since0());
     expect(betterForMs(seen('c1', 70), 'a1', other)).toBe(20);
+  });
+
+  it('is forgotten when the leader is no longer registered', () => {
+    const without = { ...seen('b1', 50), members: members('a1') };
+    expect(updatedBetterSince(without, ranking('a1', 'b1'), since0())).toBeNull();
   });
 
   it('is forgotten when nobody fit leads', () => {
     expect(
-      updatedBetterSince(seen('b1', 50), [{ node: 'a1', grade: 0, reason: 'alone' }], since0),
+      updatedBetterSince(seen('b1', 50), [{ node: 'a1', grade: 0, reason: 'alone' }], since0()),
     ).toBeNull();
   });
 });
