@@ -100,7 +100,8 @@ function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]
       .filter(({ softReasons }) => softReasons.length > 0)
       .map(({ member, softReasons }) => [member.node, softReasons.join(', ')]),
   );
-  const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
+  const grades = ranking.map(({ grade }) => grade);
+  const below = Math.max(...grades) - Math.min(...grades) + 1;
   const preferred = ranking.filter(({ node }) => !against.has(node));
   const others = ranking.flatMap((entry) => {
     const why = against.get(entry.node);

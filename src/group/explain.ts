@@ -41,7 +41,7 @@ export const explanationSchema = z.object({
   successor: successorListingSchema,
   /** The eligible nodes, best first. Nodes of the same grade are equally good. */
   ranking: z.array(
-    z.object({ rank: z.int(), node: z.string(), site: nameSchema, grade: z.int(), reason: z.string() }),
+    z.object({ rank: z.int(), node: z.string(), site: nameSchema, grade: z.number(), reason: z.string() }),
   ),
   ineligible: z.array(
     z.object({

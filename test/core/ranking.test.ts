@@ -105,6 +105,20 @@ describe('soft constraints', () => {
     ]);
   });
 
+  it('move nodes behind all others also if a strategy gives grades below 0', () => {
+    const negative: ReadyStrategy = {
+      name: 'plug-in',
+      rank: (question) => inOrder(question).map((entry) => ({ ...entry, grade: entry.grade - 10 })),
+    };
+    const elected = decided({ node: 'b1', term: 4 });
+    const choice = ask({ members: members('a1', 'b1'), config: settings, strategy: negative, elected });
+    expect(choice).toMatchObject({ node: 'b1', changes: false, reason: 'number 2' });
+    expect(choice.ranking).toMatchObject([
+      { node: 'b1', grade: -9 },
+      { node: 'a1', grade: -8 },
+    ]);
+  });
+
   it('change nothing in a ranking of other nodes', () => {
     const choice = ask({ members: members('b1', 'd1'), config: settings, strategy });
     expect(choice.ranking).toEqual([
