@@ -186,6 +186,7 @@ describe('the rule about the site of a successor', () => {
     const best = { best: a2, why: null };
     expect(replacement([a2, b1], 'a', nodes, settings('any-site', 'hard'))).toEqual(best);
     expect(replacement([a2, b1], null, nodes, settings('another-site', 'hard'))).toEqual(best);
+    expect(replacement([a2, b1], null, [], settings('another-site', 'hard'))).toEqual(best);
   });
 
   it('is not given as a reason if the best node is in another site anyway', () => {
