@@ -12,7 +12,7 @@ const program = new Command('npm run mutation --')
   .description(
     'Changes the code of files in one place at a time, and runs the tests that execute that place. Prints the changes that no test notices. Exit code 1: there are such changes without a verdict.',
   )
-  .argument('<files...>', 'files below src/core, src/lease, src/slots or strategies')
+  .argument('<files...>', 'files of one kind: see test/mutation/kinds.ts')
   .option('--keep', 'write the scores to docs/reports/tables/mutation.md')
   .option('--workers <number>', 'mutants to test at the same time', positive, 1)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))

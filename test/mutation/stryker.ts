@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { kindOf } from './kinds.js';
 import { type Report, reportSchema } from './report.js';
 
 /** The newest version for Node.js 20. */
@@ -24,7 +25,7 @@ const program = join(home, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const ignored = ['bench', 'deploy', 'docs', 'examples', 'dist', 'packages/page', 'test/live', 'test/chaos'];
 
 /** Lets the property tests try the same few inputs for every mutant. */
-const repeatable = { PETREL_TEST_SEED: '1', PETREL_TEST_RUNS: '25' };
+const repeatable = { PETREL_TEST_SEED: '1', PETREL_TEST_RUNS: '25', PETREL_TEST_ZOOKEEPER: 'embedded' };
 
 async function install(): Promise<void> {
   if (existsSync(program)) return;
@@ -33,7 +34,7 @@ async function install(): Promise<void> {
   await writeFile(join(home, 'package.json'), JSON.stringify({ private: true, dependencies }));
   // The runner's peer is the project's own vitest.
   const flags = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await run('npm', ['install', ...flags], home);
+  await run('npm', ['install', ...flags], home, {});
 }
 
 export interface Run {
@@ -45,13 +46,14 @@ export interface Run {
 
 /** Tests every mutant of the files. Prints Stryker's progress. */
 export async function mutantsOf(wanted: Run): Promise<Report> {
+  const PETREL_MUTANTS = kindOf(wanted.files);
   await install();
   const dir = await mkdtemp(join(tmpdir(), 'petrel-mutation-'));
   try {
     const report = join(dir, 'report.json');
     const config = join(dir, 'stryker.config.json');
     await writeFile(config, JSON.stringify(configOf(wanted, dir, report)));
-    await run(process.execPath, [program, 'run', config], project);
+    await run(process.execPath, [program, 'run', config], project, { PETREL_MUTANTS });
     return reportSchema.parse(JSON.parse(await readFile(report, 'utf8')));
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -79,9 +81,14 @@ function configOf({ files, workers }: Run, dir: string, report: string): object 
   };
 }
 
-function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  extra: Readonly<Record<string, string>>,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, ...repeatable };
+    const env = { ...process.env, ...repeatable, ...extra };
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] });
     child.on('error', reject);
     child.on('close', (code, signal) => {
