@@ -60,7 +60,9 @@ function formatted(text: string): string {
   return execFileSync(biome, args, { cwd: project, input: text, encoding: 'utf8' });
 }
 
-/** Ends the process if the arguments are invalid, or ask for the help. Commander has then printed a message. */
+/**
+ * Ends the process if the arguments are invalid or ask for the help. Commander has then printed a message.
+ */
 function readOrExit(given: readonly string[]): BenchArguments {
   try {
     return readArguments(given);
