@@ -6,6 +6,7 @@
  * claim remains until its session ends or an operator intervenes.
  */
 
+import { writeDuration } from '../model/duration.js';
 import type { Registration } from '../model/registration.js';
 import { slotOf } from '../model/slots.js';
 import type { Claim, GroupSnapshot, Member } from '../model/snapshot.js';
@@ -51,12 +52,15 @@ export function stuckLeaderActions(input: FencingInput): FencingAction[] {
   if (memory.fenced?.token === current.token) {
     return fence === null ? [] : [{ do: 'remove-fenced-claim', fence }];
   }
-  const alarm = memory.alarmed === current.token ? [] : [alarmOf(input, node, watched.limitMs)];
+  const alarm = (remedy: string) =>
+    memory.alarmed === current.token ? [] : [alarmOf(input, node, watched.limitMs, remedy)];
   if (hasFencedInVain(input, current, node)) {
     const reason = `onFence failed ${fencesBeforeHandover} times on this node: another elector must fence ${node}`;
-    return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
+    return [...alarm(byOtherElector), { do: 'give-up-seat', reason, configVersion: null }];
   }
-  return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
+  if (!canFence) return alarm(`No onFence hook is set: ${byHand(input, node)}`);
+  if (fence === null) return alarm(`Petrel cannot fence it: ${byHand(input, node)}`);
+  return [...alarm(`Fencing ${node}`), { do: 'fence', fence }];
 }
 
 /**
@@ -79,9 +83,7 @@ function hasFencedInVain(
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;
   const canOthers = members.some(({ node, seat }) => seat !== null && node !== self);
-  const remedy = canOthers
-    ? 'another node must become the elector and fence it'
-    : 'it must be stopped by hand';
+  const remedy = canOthers ? byOtherElector : `No other node can fence it: ${byHand(input, self)}`;
   const alarm = memory.alarmed === token ? [] : [alarmOf(input, self, limitMs, remedy)];
   if (!canOthers) return alarm;
   const reason = 'this node has not released leader/current in time: another elector must fence it';
@@ -89,21 +91,28 @@ function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): F
   return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
 
+const byOtherElector = 'Another node must become the elector and fence it';
+
+/** Returns what operators must do if no node fences the owner. */
+function byHand({ elected }: FencingInput, node: string | null): string {
+  if (node === null) return 'find and stop the service that owns leader/current';
+  if (node === elected.node) return `stop what remains of the earlier service on ${node}`;
+  return `stop the service on ${node}, then run petrel node evict ${node} --dead`;
+}
+
 function alarmOf(
-  { elected, members, canFence }: FencingInput,
+  { elected, members }: FencingInput,
   node: string | null,
   limitMs: number,
-  remedy?: string,
+  remedy: string,
 ): FencingAction {
   const isCandidateHere = members.some((member) => member.node === elected.node);
   const candidate =
     elected.node === null
       ? 'no node is elected'
       : `${elected.node} ${isCandidateHere ? 'is waiting' : 'is elected but not registered'}`;
-  const isFenced = node !== null && node !== elected.node && (isCandidateHere || elected.node === null);
-  const byHand = 'it must be stopped by hand';
-  const fencing = remedy ?? (canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`);
-  const message = `${node ?? 'an unknown node'} still owns leader/current after ${limitMs} ms (${candidate}); ${fencing}`;
+  const owner = node ?? 'an unknown node';
+  const message = `${owner} has not released leadership after ${writeDuration(limitMs)}; ${candidate}. ${remedy}`;
   return { do: 'alarm', message, node };
 }
 

@@ -797,7 +797,7 @@ describe('an old leader that holds on', () => {
     expect(bench.advance(33_999)).toEqual([]);
     bench.advance(hour);
     expect(bench.alarms).toEqual([
-      'a1 still owns leader/current after 34000 ms (c1 is waiting); no onFence hook: it must be stopped by hand',
+      'a1 has not released leadership after 34s; c1 is waiting. No onFence hook is set: stop the service on a1, then run petrel node evict a1 --dead',
     ]);
   });
 
@@ -815,7 +815,7 @@ describe('an old leader that holds on', () => {
   it('is fenced where that can be done, and its claim is removed once it is', () => {
     const bench = stuck({ canFence: true });
     expect(verbs(bench.advance(34_000))).toEqual(['read-clock', 'alarm', 'fence']);
-    expect(bench.alarms).toEqual(['a1 still owns leader/current after 34000 ms (c1 is waiting); fencing it']);
+    expect(bench.alarms).toEqual(['a1 has not released leadership after 34s; c1 is waiting. Fencing a1']);
     const [fence] = bench.round().actions;
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
@@ -926,7 +926,7 @@ describe('an old leader that holds on', () => {
     bench.advance(hour);
     expect(bench.node).toBe('c1');
     expect(bench.alarms).toEqual([
-      'a1 still owns leader/current after 34000 ms (c1 is elected but not registered); it must be stopped by hand',
+      'a1 has not released leadership after 34s; c1 is elected but not registered. Petrel cannot fence it: stop the service on a1, then run petrel node evict a1 --dead',
     ]);
     expect(bench.round().actions).toEqual([]);
   });
@@ -938,7 +938,7 @@ describe('an old leader that holds on', () => {
     bench.advance(hour);
     expect(bench.node).toBe('a1');
     expect(bench.alarms).toEqual([
-      'a1 still owns leader/current after 34000 ms (a1 is waiting); it must be stopped by hand',
+      'a1 has not released leadership after 34s; a1 is waiting. Petrel cannot fence it: stop what remains of the earlier service on a1',
     ]);
     expect(verbs(bench.round().actions)).toEqual([]);
   });
@@ -1601,6 +1601,6 @@ describe('a group that loses and finds nodes', () => {
     const bench = new Bench(['a1']);
     bench.current = claim('old', { owner: sessionOf('old') });
     bench.advance(34_000);
-    expect(bench.alarms[0]).toContain('old still owns leader/current');
+    expect(bench.alarms[0]).toContain('old has not released leadership');
   });
 });

@@ -40,25 +40,26 @@ const fence = (electedNode: { node: string; version: number } | null) => ({
   do: 'fence',
   fence: { token, node: 'a1', claimVersion: 3, electedVersion: 7, electedNode },
 });
-const stuck = 'a1 still owns leader/current after 34000 ms';
+const stuck = 'a1 has not released leadership after 34s';
+const byHand = 'stop the service on a1, then run petrel node evict a1 --dead';
 
 describe('a claim that is not released in time', () => {
   it('is fenced, on the versions that were read', () => {
     expect(actions()).toEqual([
-      alarm(`${stuck} (c1 is waiting); fencing it`),
+      alarm(`${stuck}; c1 is waiting. Fencing a1`),
       fence({ node: 'c1', version: 1 }),
     ]);
     expect(actions({ nowMs: limitMs - 1 })).toEqual([]);
   });
 
   it('is fenced if no node is elected', () => {
-    const expected = [alarm(`${stuck} (no node is elected); fencing it`), fence(null)];
+    const expected = [alarm(`${stuck}; no node is elected. Fencing a1`), fence(null)];
     expect(actions({ elected: { node: null } })).toEqual(expected);
   });
 
   it('is not fenced if its owner is unknown', () => {
     const message =
-      'an unknown node still owns leader/current after 34000 ms (c1 is waiting); it must be stopped by hand';
+      'an unknown node has not released leadership after 34s; c1 is waiting. Petrel cannot fence it: find and stop the service that owns leader/current';
     expect(actions({ owner: null, snapshot: { current: anonymous } })).toEqual([alarm(message, null)]);
   });
 
@@ -68,8 +69,9 @@ describe('a claim that is not released in time', () => {
 
   it('is not fenced while the registration of the elected node cannot be read', () => {
     const malformed = { ...member('c1'), ...unreadable(2) };
-    const found = actions({ members: members('a1', 'b1', malformed) });
-    expect(found.map((action) => action.do)).toEqual(['alarm']);
+    expect(actions({ members: members('a1', 'b1', malformed) })).toEqual([
+      alarm(`${stuck}; c1 is waiting. Petrel cannot fence it: ${byHand}`),
+    ]);
   });
 
   it.each([
@@ -96,6 +98,13 @@ describe('an elector whose fences have failed twice', () => {
     expect(actions({ memory: failedTwice })).toEqual([{ do: 'give-up-seat', reason, configVersion: null }]);
   });
 
+  it('leaves the fence to another elector in its alarm as well', () => {
+    const [first] = actions({ memory: { ...failedTwice, alarmed: null } });
+    expect(first).toEqual(
+      alarm(`${stuck}; c1 is waiting. Another node must become the elector and fence it`),
+    );
+  });
+
   it('tries again if only itself and the stuck leader have seats', () => {
     const alone = members('a1', 'b1', seatless('c1'));
     expect(actions({ memory: failedTwice, members: alone })).toEqual([fence({ node: 'c1', version: 1 })]);
@@ -108,14 +117,14 @@ describe('an elector that is the stuck leader itself', () => {
   it('leaves the fence to another node that has a seat', () => {
     const reason = 'this node has not released leader/current in time: another elector must fence it';
     expect(actions(own)).toEqual([
-      alarm(`${stuck} (c1 is waiting); another node must become the elector and fence it`),
+      alarm(`${stuck}; c1 is waiting. Another node must become the elector and fence it`),
       { do: 'give-up-seat', reason, configVersion: null },
     ]);
   });
 
   it('keeps its role if no other node has a seat, and asks for help', () => {
     const alone = members('a1', member('b1', {}, { seat: null }), member('c1', {}, { seat: null }));
-    const expected = [alarm(`${stuck} (c1 is waiting); it must be stopped by hand`)];
+    const expected = [alarm(`${stuck}; c1 is waiting. No other node can fence it: ${byHand}`)];
     expect(actions({ ...own, members: alone })).toEqual(expected);
     const unseated = member('a1', {}, { seat: null });
     expect(actions({ ...own, members: members(unseated, 'b1', 'c1') })).toHaveLength(2);
