@@ -180,8 +180,8 @@ export interface Findings {
   /** The elected node, if it is eligible and has not failed. Otherwise null. */
   readonly incumbent: string | null;
   /**
-   * The site of a leader that must be replaced because it failed. Null if the leader continues or leaves as
-   * planned.
+   * The site of a leader that must be replaced because it failed. Null if the leader leaves as planned.
+   * Without meaning if the leader continues.
    */
   readonly failedSite: string | null;
 }
