@@ -31,14 +31,14 @@ interface Published {
 
 /**
  * Returns the action that publishes the successor. Returns no action if the published successor is still
- * correct, if no node leads undisturbed, or if the `due` actions are about to change the basis for a
+ * correct, if the elected node is not READY, or if the `due` actions are about to change the basis for a
  * successor. Searches for a successor only if this basis has changed since the last search.
  */
 export function publishSuccessor(seen: JudgedElection, due: readonly ElectorAction[]): Published {
   const { snapshot, memory } = seen;
   const { successor: published, elected, config } = snapshot;
   const isQuiet = due.every(({ do: verb }) => verb === 'record');
-  if (published === undefined || !isQuiet || !isUndisturbed(seen))
+  if (published === undefined || !isQuiet || !isReadyInTerm(seen))
     return { publish: null, known: memory.successor };
   const known = knownSuccessor(seen);
   const { found } = known;
@@ -90,9 +90,9 @@ function asStored(successor: Successor): Successor {
 
 /**
  * Whether the elected node is READY in the current term, and the current configuration is readable. A pending
- * decision about the node does not matter here, because it is among the due actions.
+ * decision about the node is among the due actions.
  */
-function isUndisturbed({ snapshot, elected, memory }: JudgedElection): boolean {
+function isReadyInTerm({ snapshot, elected, memory }: JudgedElection): boolean {
   if (snapshot.config.value === null) return false;
   return memory.ready !== null && snapshot.current?.value?.term === elected.term;
 }
@@ -113,10 +113,10 @@ function successorOf(seen: JudgedElection): Successor | null {
   );
   const leaving = { ...seen, members, judged: judgeAll(members, seen.constraints, seen.context) };
   const choice = elect(choiceInputOf(leaving));
-  const [best] = choice.ranking;
-  if (best === undefined) return nobody(noneEligible(choice, seen.elected.node));
+  if (choice.ranking.length === 0) return nobody(noneEligible(choice, seen.elected.node));
   const next = members.find(({ node }) => node === choice.node) ?? null;
-  if (!choice.changes || next === null || next.value === null) return undecided(choice.reason);
+  if (!choice.changes || choice.cause !== 'shutdown' || next === null || next.value === null)
+    return undecided(choice.reason);
   const { node, version, seatNames = [], value } = next;
   const [seat, ...others] = seatNames;
   if (seat === undefined) return null;
@@ -131,8 +131,7 @@ function successorOf(seen: JudgedElection): Successor | null {
       seats: [seat, ...others],
     },
     nobody: false,
-    // A departure is no failure, so no rule puts another node before the best one.
-    reason: best.reason,
+    reason: choice.ranking.find((ranked) => ranked.node === node)?.reason ?? choice.reason,
   };
 }
 

@@ -68,7 +68,10 @@ export interface StrategyInput<Options> {
 
 export interface Ranked {
   readonly node: string;
-  /** Grade of the node. 0 is the best. A better rank within the same grade never moves leadership. */
+  /**
+   * Grade of the node, a finite number. The smallest is the best. A better rank within the same grade never
+   * moves leadership.
+   */
   readonly grade: number;
   /** Why the node has this rank, for display. The text completes "a1 was elected: …". */
   readonly reason: string;

@@ -92,7 +92,7 @@ describe('a circuit breaker', () => {
     expect(withCircuitBreaker([moved(0), moved(1)], 2, cause)).toEqual({ stops: false, record: null });
   });
 
-  it('forgets what it counted before a person resumed the group', () => {
+  it('forgets what it counted before an operator resumed the group', () => {
     const counted = [moved(0), moved(minute)];
     expect(withCircuitBreaker(counted, 3 * minute, 'failure', 2 * minute).stops).toBe(false);
     expect(
@@ -101,7 +101,7 @@ describe('a circuit breaker', () => {
     ).toBe(true);
   });
 
-  it('does not count what moved at the moment when a person resumed the group', () => {
+  it('does not count what moved at the moment when an operator resumed the group', () => {
     const counted = [moved(2 * minute), moved(150_000)];
     expect(withCircuitBreaker(counted, 3 * minute, 'failure', 2 * minute).stops).toBe(false);
     expect(withCircuitBreaker(counted, 3 * minute, 'failure', 2 * minute - 1).stops).toBe(true);

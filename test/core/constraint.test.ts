@@ -84,7 +84,7 @@ describe('a reason', () => {
     expect(reasonOf({})).toStrictEqual(reason);
   });
 
-  it('that is about placement is none against the node itself', () => {
+  it('that is about placement does not count against the node itself', () => {
     const ill = because('unhealthy');
     expect(ownIneligibleReasons(judged('a1', busy, ill))).toEqual([ill]);
   });

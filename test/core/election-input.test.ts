@@ -1,4 +1,4 @@
-/** What is necessary before an elector may decide: a recent reading of the clock, or a second look. */
+/** Needs of an elector before it may decide: a recent reading of the clock, or a second look. */
 import { describe, expect, it } from 'vitest';
 import { type ElectionInput, electionOf } from '../../src/core/election-input.js';
 import { newElector } from '../../src/core/elector-memory.js';

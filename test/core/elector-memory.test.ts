@@ -1,4 +1,4 @@
-/** What an elector remembers of its observations, and for how long. */
+/** The observations that an elector remembers, and for how long. */
 import { describe, expect, it } from 'vitest';
 import { type ElectorMemory, look, newElector } from '../../src/core/elector-memory.js';
 import type { GroupSnapshot } from '../../src/model/snapshot.js';
@@ -59,14 +59,14 @@ describe('a claim in PROGRESS', () => {
   it.each([
     ['is not the elector', follower],
     ['has no seat', null],
-  ])('is not remembered by a node that %s, which counts no nodes of a site either', (_, seat) => {
+  ])('is not remembered by a node that %s. It counts no nodes of a site either', (_, seat) => {
     expect(seen({ current: taking, seat }, {})).toMatchObject({ progress: null, sites: null });
     expect(seen({ current: taking, seat }, { memory })).toMatchObject({ progress: null, sites: null });
   });
 });
 
 describe('the READY node', () => {
-  it('is known by its claim, since the claim was first seen to be READY', () => {
+  it('is remembered with the instant at which its claim was first seen to be READY', () => {
     const current = claim('a1');
     const memory = seen({ current }, { nowMs: 5 });
     expect(memory.ready).toEqual({ token: 100n, sinceMs: 5 });
@@ -75,7 +75,7 @@ describe('the READY node', () => {
     expect(seen({ current: other }, { memory, nowMs: 9 }).ready).toEqual({ token: 101n, sinceMs: 9 });
   });
 
-  it('is none if no node is elected, even if a session that is not registered owns the claim', () => {
+  it('does not exist while no node is elected, even if a session that is not registered owns the claim', () => {
     const nobody = decided({ term: 2 });
     expect(seen({ current: claim('c1') }, { decision: nobody }).ready).toBeNull();
     expect(seen({ current: null }, { decision: nobody }).ready).toBeNull();

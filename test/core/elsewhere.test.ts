@@ -18,13 +18,13 @@ describe('failures that several slots record', () => {
     expect(withFailuresOfOthers([], nowhereElse)).toEqual([]);
   });
 
-  it('are one for each node, the later one', () => {
+  it('are kept once for each node, the later one', () => {
     expect(merged(own, [at('a1', 11, 'other')])).toEqual([at('b1', 0, 'own'), at('a1', 11, 'other')]);
     expect(merged(own, [at('a1', 9, 'other')])).toEqual(own);
     expect(merged([], [at('a1', 1, 'second'), at('a1', 2, 'third')])).toEqual([at('a1', 2, 'third')]);
   });
 
-  it('are the own one if two records describe the same failure', () => {
+  it('are kept once if two records describe the same failure, the own one', () => {
     expect(merged(own, [at('a1', 10, 'other')])).toEqual(own);
   });
 

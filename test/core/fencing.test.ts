@@ -63,6 +63,13 @@ describe('a claim that is not released in time', () => {
     expect(actions({ owner: null, snapshot: { current: anonymous } })).toEqual([alarm(message, null)]);
   });
 
+  it('gets an alarm of its own after an alarm about an earlier claim', () => {
+    const memory = { ...newElector, alarmed: token - 1n };
+    expect(actions({ memory })).toContainEqual(alarm(`${stuck}; c1 is waiting. Fencing a1`));
+    const [first] = actions({ memory, self: 'a1' });
+    expect(first).toMatchObject({ do: 'alarm', node: 'a1' });
+  });
+
   it('is left alone once it is gone', () => {
     expect(actions({ snapshot: { current: null } })).toEqual([]);
   });
@@ -98,7 +105,7 @@ describe('an elector whose fences have failed twice', () => {
     expect(actions({ memory: failedTwice })).toEqual([{ do: 'give-up-seat', reason, configVersion: null }]);
   });
 
-  it('leaves the fence to another elector in its alarm as well', () => {
+  it('says in its alarm that another elector must fence', () => {
     const [first] = actions({ memory: { ...failedTwice, alarmed: null } });
     expect(first).toEqual(
       alarm(`${stuck}; c1 is waiting. Another node must become the elector and fence it`),
@@ -122,7 +129,7 @@ describe('an elector that is the stuck leader itself', () => {
     ]);
   });
 
-  it('keeps its role if no other node has a seat, and asks for help', () => {
+  it('keeps its role if no other node has a seat, and raises an alarm', () => {
     const alone = members('a1', member('b1', {}, { seat: null }), member('c1', {}, { seat: null }));
     const expected = [alarm(`${stuck}; c1 is waiting. No other node can fence it: ${byHand}`)];
     expect(actions({ ...own, members: alone })).toEqual(expected);

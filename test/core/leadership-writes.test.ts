@@ -15,7 +15,7 @@ describe('a step that may be taken before the group is read again', () => {
     ['hand-over', true],
     ['delete-claim', true],
     ['forget-leadership', false],
-  ])('is a write that names every version it depends on: %s %s', (verb, expected) => {
+  ])('%s: %s', (verb, expected) => {
     expect(isChecked({ do: verb })).toBe(expected);
   });
 });
@@ -32,7 +32,7 @@ describe('a leader that sees a decision of an earlier term', () => {
     expect(sees({ node: 'b1', term: old }, own({ status: 'READY' }))).toBeNull();
   });
 
-  it.each([1, 2])('obeys if its claim says no later term than %i', (old) => {
+  it.each([1, 2])('obeys if its claim does not show a later term than %i', (old) => {
     const rewritten = own({ status: 'READY', term: 1 });
     expect(sees({ node: 'b1', term: old }, rewritten)).toMatchObject({ do: 'release', newLeader: 'b1' });
   });

@@ -100,7 +100,7 @@ describe('a leader that lost its lease twice', () => {
     expect(bench.node).toBe('a1');
   });
 
-  it('is not blamed for it if another node was to lead anyway', () => {
+  it('is not blamed for it if another node is elected for another reason', () => {
     const bench = led();
     const switchover = { to: { node: 'b1' }, replacesTerm: 1, force: false, ...byHand };
     bench.configure({ sites, switchover });
@@ -259,7 +259,7 @@ describe('a lease loss', () => {
     expect(found(0, {}, [10 * minute + 1_001])).toBeNull();
   });
 
-  it('is that of the elected node only, while it is registered and the group is not paused', () => {
+  it('counts only for the elected node, while it is registered and the group is not paused', () => {
     const current = claim('b1', { resumes });
     expect(found(0, { current })).toBeNull();
     expect(found(0, { members: members('b1') })).toBeNull();

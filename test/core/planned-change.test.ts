@@ -33,7 +33,7 @@ describe('a decision that takes leadership away from a working node', () => {
     });
   });
 
-  it('begins none after a failure, unless an operator requested it', () => {
+  it('begins no planned change after a failure, unless an operator requested it', () => {
     expect(changeBy(leads, { cause: 'failure' })).toStrictEqual({});
     expect(changeBy(leads, { cause: 'shutdown' })).toStrictEqual({});
     expect(changeBy(leads, { cause: 'failure', requested: byEve })).toStrictEqual({
@@ -46,18 +46,21 @@ describe('a decision that takes leadership away from a working node', () => {
     [false, byEve, true],
     [true, null, true],
     [true, byEve, true],
-  ])('continues one that is under way (requested: %s), with the request %j', (before, request, requested) => {
-    const next = { node: 'c1', cause: 'failure', requested: request } as const;
-    expect(changeBy(underWay(before), next)).toStrictEqual({ handover: { requested, previousBy: 'ops' } });
-  });
+  ])(
+    'continues a planned change that is under way (requested: %s), with the request %j',
+    (before, request, requested) => {
+      const next = { node: 'c1', cause: 'failure', requested: request } as const;
+      expect(changeBy(underWay(before), next)).toStrictEqual({ handover: { requested, previousBy: 'ops' } });
+    },
+  );
 
-  it('continues one also through a decision to elect no node', () => {
+  it('continues a planned change also through a decision to elect no node', () => {
     const { handover } = underWay(true);
     expect(changeBy(underWay(true), { node: null, cause: 'nobody' })).toStrictEqual({ handover });
     expect(changeBy({ node: null, handover }, { cause: 'failure' })).toStrictEqual({ handover });
   });
 
-  it('begins none while no change is under way and the elected node was never READY', () => {
+  it('begins no planned change while none is under way and the elected node was never READY', () => {
     expect(changeBy({ node: 'b1' }, { node: 'c1' })).toStrictEqual({});
     expect(changeBy({ node: 'b1' }, { node: null }, null)).toStrictEqual({});
   });

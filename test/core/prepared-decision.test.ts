@@ -1,4 +1,4 @@
-/** When a leader may hand over with the prepared decision, and what the successor then assumes. */
+/** Conditions for a handover with the prepared decision, and the state that the successor then assumes. */
 import { describe, expect, it } from 'vitest';
 import { afterHandover, preparedDecision } from '../../src/core/prepared-decision.js';
 import type { GroupSnapshot } from '../../src/model/snapshot.js';

@@ -1,4 +1,4 @@
-/** What a strategy is asked, and what becomes of its answer. */
+/** The question to a strategy, and the use of its answer. */
 import { describe, expect, it } from 'vitest';
 import type { ChoiceInput } from '../../src/core/choice.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';

@@ -137,7 +137,7 @@ describe('a transition after the claim', () => {
     }
   });
 
-  it('is the first of its decision as far as anybody knows if there is no earlier token', () => {
+  it('is not a resumption if no earlier token is known', () => {
     const current = claimedAt(3_000, 'b1', { token: 102n });
     for (const history of [null, unreadable(), head(2, null), head(2, '102'), head(1, '101')]) {
       expect(recordSoFar(read(toB1, { current, history }, 'b1'), toB1).resumes).toBeNull();
@@ -335,7 +335,7 @@ describe('a history record as text', () => {
     expect(recordText(nobody)).toBe('term 2, none → none: NOBODY');
   });
 
-  it('is what was done if somebody changed something', () => {
+  it('shows only the change if an operator changed something', () => {
     const change = { kind: 'change' as const, by: 'ops', what: 'drain a1', reason: null, at: instant(0) };
     expect(recordText(change)).toBe('drain a1');
   });

@@ -1,4 +1,4 @@
-/** Which node replaces a leader or a candidate that cannot continue, and the reason that operators read. */
+/** The replacement for a leader or a candidate that cannot continue, and the reason that operators read. */
 import { describe, expect, it } from 'vitest';
 import type { ChoiceInput } from '../../src/core/choice.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
@@ -163,6 +163,13 @@ describe('every node in backoff', () => {
   const later = { nowMs: epoch0Ms + 10_000, elected: decided({ term: 4 }) };
   const inBackoff = (node: string, failedMs: number) =>
     failure(node, { failedAt: instant(failedMs), until: instant(60_000) });
+
+  it('stays if an operator overrode the malformed registration', () => {
+    const requested = { by: 'ops', overridden: ['malformed'] };
+    const elected = decided({ node: 'a1', term: 4, requested });
+    const choice = ask({ members: [malformed('a1')], elected, current: claim('a1') });
+    expect(choice).toMatchObject({ node: 'a1', changes: false });
+  });
 
   it('says why a node is retried', () => {
     const choice = ask({ ...later, members: members('a1'), failures: [inBackoff('a1', 0)] });

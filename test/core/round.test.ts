@@ -14,13 +14,13 @@ function led(nodes: readonly string[]): Bench {
 }
 
 describe('a decision that every elector would make', () => {
-  it('is none of a round that only reads the clock', () => {
+  it('is not made in a round that only reads the clock', () => {
     const round = new Bench(['a1']).round();
     expect(round).toMatchObject({ actions: [{ do: 'read-clock' }], choice: null });
     expect(isPlainlyDue(round)).toBe(false);
   });
 
-  it('is one that keeps a node that was once preferred, and clears its failure', () => {
+  it('includes an update that clears the failure of a leader elected by preference', () => {
     const bench = new Bench(['a1']);
     const preferred = decided({ node: 'a1', term: 1, cause: 'preference', failures: [failure('a1')] });
     Object.assign(bench, { elected: versioned(preferred), current: claim('a1'), history: null });

@@ -163,7 +163,7 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('c1');
   });
 
-  it('is compared only from when the strategy compares scores', () => {
+  it('is compared only once the strategy compares scores', () => {
     const bench = led({}, { a1: 200 });
     bench.configure({ strategy: 'oldest', failback: 'manual' });
     for (const _ of [1, 2, 3, 4]) {

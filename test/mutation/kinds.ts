@@ -1,4 +1,4 @@
-/** Which tests count for the mutants of which folders. They run inside one process and take seconds. */
+/** Tests that count for the mutants of a folder. They run inside one process and take seconds. */
 export interface Kind {
   /** Folders whose files these tests judge. */
   readonly folders: readonly string[];
@@ -17,7 +17,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     exclude: ['test/core/{convergence,life,noise}.test.ts'],
     needsServer: false,
   },
-  // Commands, guards and leadership on a simulated machine, inside the test's process.
+  // Inside the test's process: messages, output, and the shipped workload and guard on a simulated machine.
   hooks: {
     folders: ['src/hooks'],
     include: [
@@ -35,24 +35,23 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Returns the kind of all files. Throws if there is none, or if there are several. */
+/**
+ * Returns the name of the kind of all files, which are relative to the project. Throws an Error whose message
+ * is for the user if a file has no kind, or if the files are of several kinds.
+ */
 export function kindOf(files: readonly string[]): string {
-  const found = files.map((file) => nameFor(file));
-  const [kind, ...others] = new Set(found);
+  const named = files.map((file) => ({ file, kind: kindOfFile(file) }));
+  const [kind, ...others] = new Set(named.map((one) => one.kind));
   if (kind !== undefined && others.length === 0) return kind;
-  throw new Error(
-    'name files of one kind: src/core, src/lease, src/slots and strategies are one, src/hooks and src/zookeeper are others',
-  );
+  const list = named.map((one) => `${one.file} (${one.kind})`).join(', ');
+  throw new Error(`files of several kinds: ${list}; run each kind separately`);
 }
 
-function nameFor(file: string): string {
-  const found = Object.entries(kinds).find(([, { folders }]) =>
-    folders.some((one) => file.startsWith(`${one}/`)),
+function kindOfFile(file: string): string {
+  const folders = Object.values(kinds).flatMap((one) => one.folders);
+  const found = Object.entries(kinds).find(([, one]) =>
+    one.folders.some((folder) => file.startsWith(`${folder}/`)),
   );
   if (found !== undefined) return found[0];
-  throw new Error(
-    `no tests judge ${file}: name files below ${Object.values(kinds)
-      .flatMap(({ folders }) => folders)
-      .join(', ')}`,
-  );
+  throw new Error(`no tests judge ${file}: name files below ${folders.join(', ')}`);
 }

@@ -9,7 +9,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kindOf } from './kinds.js';
 import { type Report, reportSchema } from './report.js';
 
 /** The newest version for Node.js 20. */
@@ -40,20 +39,21 @@ async function install(): Promise<void> {
 export interface Run {
   /** Paths relative to the project. */
   readonly files: readonly string[];
+  /** Name of their kind (`kinds.ts`). */
+  readonly kind: string;
   /** Number of mutants that are tested at the same time. */
   readonly workers: number;
 }
 
 /** Tests every mutant of the files. Prints Stryker's progress. */
 export async function mutantsOf(wanted: Run): Promise<Report> {
-  const PETREL_MUTANTS = kindOf(wanted.files);
   await install();
   const dir = await mkdtemp(join(tmpdir(), 'petrel-mutation-'));
   try {
     const report = join(dir, 'report.json');
     const config = join(dir, 'stryker.config.json');
     await writeFile(config, JSON.stringify(configOf(wanted, dir, report)));
-    await run(process.execPath, [program, 'run', config], project, { PETREL_MUTANTS });
+    await run(process.execPath, [program, 'run', config], project, { PETREL_MUTANTS: wanted.kind });
     return reportSchema.parse(JSON.parse(await readFile(report, 'utf8')));
   } finally {
     await rm(dir, { recursive: true, force: true });

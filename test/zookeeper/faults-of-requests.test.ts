@@ -327,8 +327,9 @@ describe('watches that never fire (B17)', () => {
     const warnings: string[] = [];
     // The expected warning must not appear in the output of the tests, so Node.js must not print it.
     const printers = process.listeners('warning');
-    process.removeAllListeners('warning');
-    process.on('warning', ({ name }) => warnings.push(name));
+    for (const printer of printers) process.removeListener('warning', printer);
+    const listener = ({ name }: Error) => warnings.push(name);
+    process.on('warning', listener);
     try {
       await using ours = await connectedProbe(await sharedZooKeeper());
       const root = await newRoot(ours.store);
@@ -346,7 +347,7 @@ describe('watches that never fire (B17)', () => {
       await until(() => warnings.length > 0);
       expect(warnings).toEqual(['MaxListenersExceededWarning']);
     } finally {
-      process.removeAllListeners('warning');
+      process.off('warning', listener);
       for (const printer of printers) process.on('warning', printer);
     }
   });

@@ -174,8 +174,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'never fenced',
     rule: 'A claim that is held for too long is fenced where there is a fence hook',
     in: 'stuckLeaderActions',
-    find: 'fence !== null',
-    replace: 'fence === undefined',
+    find: 'if (fence === null) return alarm',
+    replace: 'if (fence !== undefined) return alarm',
   },
   {
     name: 'an elector judges itself that keeps the claim',
