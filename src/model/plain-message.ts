@@ -54,7 +54,8 @@ const rules: readonly Rule[] = [
   ],
   [
     /^Too (?:small|big): expected \w+ to have (>=|>|<=|<|exactly) ?(\d+) (\w+)$/,
-    (_, bound = '', size = '', unit = '') => `expected ${bounds[bound]} ${size} ${unit}`,
+    (_, bound = '', size = '', units = '') =>
+      `expected ${bounds[bound]} ${size} ${size === '1' ? units.replace(/s$/, '') : units}`,
   ],
   [
     /^Too (?:small|big): expected \w+ to be (>=|>|<=|<|exactly) ?(\S+)$/,
