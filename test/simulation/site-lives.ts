@@ -230,13 +230,20 @@ const onlySiteIneligible: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** The preferred site returns while another one leads. */
+/**
+ * The preferred site returns while another one leads. Or it leads, and the site returns that would be better
+ * without the preference.
+ */
 const preferredReturns: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: 'soft' };
   const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minLeadership: '5s' };
+  const away = pick([
+    [1, 3],
+    [0, 2],
+  ]);
   return {
     setup: twoSites(setup, config, { faultPeriodMs: settledMs + 7_000 }),
-    faults: [1, 3].map((node) => at(0, { kind: 'unhealthy', node, forMs: settledMs })),
+    faults: away.map((node) => at(0, { kind: 'unhealthy', node, forMs: settledMs })),
   };
 };
 
