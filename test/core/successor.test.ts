@@ -350,13 +350,17 @@ describe('the elector publishes only why it will decide when the leader leaves',
     expect(why(bench)).toBe('the choice may change when a time limit expires');
   });
 
-  it('if a decision lets the leader stay though it leaves', () => {
-    const bench = led(['a1', 'b1']);
-    const kept = decided({ ...bench.elected.value, requested: { by: 'ops', overridden: ['leaving'] } });
-    bench.updateRegistration('a1', { draining: true });
-    bench.elected = versioned(kept, bench.elected.version + 1);
-    expect(bench.round().actions).toMatchObject([{ successor: { prepared: null, nobody: false } }]);
-  });
+  it.each(['first', 'shutdown'] as const)(
+    'if a decision (%s) lets the leader stay though it leaves',
+    (cause) => {
+      const bench = led(['a1', 'b1']);
+      const requested = { by: 'ops', overridden: ['leaving'] };
+      const kept = decided({ ...bench.elected.value, cause, requested });
+      bench.updateRegistration('a1', { draining: true });
+      bench.elected = versioned(kept, bench.elected.version + 1);
+      expect(bench.round().actions).toMatchObject([{ successor: { prepared: null, nobody: false } }]);
+    },
+  );
 
   it('if the next node prepares before it claims', () => {
     const bench = led(['a1', 'b1']);
