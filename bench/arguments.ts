@@ -1,5 +1,6 @@
 /** Reads the arguments of a benchmark run. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { wholeNumber } from '../src/cli/arguments.js';
 import { errorMessage } from '../src/errors.js';
 import { durationMs } from '../src/model/duration.js';
 
@@ -44,7 +45,7 @@ export function readArguments(given: readonly string[]): BenchArguments {
       new Option('--scenario <names...>', 'what to measure').choices(scenarioNames).default(scenarioNames),
     )
     .option('--contender <parts...>', 'only contenders whose names contain one of these', [])
-    .option('--rounds <n>', 'rounds of each scenario', aboveZero)
+    .option('--rounds <n>', 'rounds of each scenario', wholeNumber(1, 1_000_000))
     .option('--quick', 'a few rounds')
     .option('--large', 'also with 500 and 1,000 participants')
     .option(
@@ -69,12 +70,6 @@ export function readArguments(given: readonly string[]): BenchArguments {
     out: out ?? null,
     given,
   };
-}
-
-function aboveZero(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError('It is a whole number above 0.');
 }
 
 function milliseconds(text: string): number {

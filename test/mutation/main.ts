@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { z } from 'zod';
+import { wholeNumber } from '../../src/cli/arguments.js';
 import { errorMessage } from '../../src/errors.js';
 import { kindOf } from './kinds.js';
 import { equivalentSchema, outdated, type Score, type Survivor, scoresOf } from './report.js';
@@ -20,7 +21,7 @@ const program = new Command('npm run mutation --')
     'files below src/hooks, below src/zookeeper, or below src/core, src/lease, src/slots and strategies',
   )
   .option('--keep', 'write the scores to docs/reports/tables/mutation.md')
-  .option('--workers <number>', 'mutants to test at the same time', positive, 1)
+  .option('--workers <number>', 'mutants to test at the same time', wholeNumber(1, 1_000), 1)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
   .parse();
 const { keep = false, workers } = program.opts<{ keep?: boolean; workers: number }>();
@@ -48,12 +49,6 @@ function kindOrExit(): string {
   } catch (error) {
     return program.error(errorMessage(error));
   }
-}
-
-function positive(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Write a number above 0.');
-  return number;
 }
 
 function printScore(score: Score): void {
