@@ -184,6 +184,8 @@ export interface Findings {
    * Without meaning if the leader continues.
    */
   readonly failedSite: string | null;
+  /** The request that the decision carries out, with the reasons that it still overrides. */
+  readonly stillRequested: Elected['requested'];
 }
 
 /**
@@ -203,6 +205,7 @@ export function findingsOf(judged: readonly Judged[], elected: Elected, electedF
     againstElected,
     incumbent: canContinue ? elected.node : null,
     failedSite: siteOfFailure(elected, againstElected, judged),
+    stillRequested: stillOverridden(elected, judged),
   };
 }
 

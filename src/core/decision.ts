@@ -11,7 +11,7 @@ import {
   type TransitionRecord,
 } from '../model/znodes.js';
 import { failureOf, recovered } from './backoff.js';
-import type { Choice } from './choice.js';
+import type { Choice } from './case.js';
 import { circuitBreaker } from './circuit-breaker.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
 import { stillOverridden } from './constraint.js';

@@ -4,10 +4,11 @@
  */
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
+import type { SwitchoverRequest } from '../model/group-config.js';
 import { incarnationKey, readyNode } from '../model/snapshot.js';
 import type { Elected, Place } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
-import type { ChoiceInput } from './choice.js';
+import type { ChoiceInput } from './case.js';
 import {
   type AnyConstraint,
   type ConstraintContext,
@@ -21,6 +22,7 @@ import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.j
 import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
 import { failedCandidate } from './failed-candidate.js';
 import { previousLeader } from './records.js';
+import { activeRequest } from './requests.js';
 import type { SiteJudgement } from './site-rules.js';
 import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
@@ -56,6 +58,8 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
   readonly failed: Failed | null;
   /** Whether the elected node has failed and no decision has responded to that failure yet. */
   readonly electedFailed: boolean;
+  /** The requested switchover, if it is active. Otherwise null. */
+  readonly request: SwitchoverRequest | null;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
   /** Minutes of the day, in UTC, at which a decision may change. */
@@ -100,7 +104,11 @@ export function electionOf(input: ElectionInput): Election | Pending {
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
   const previous = previousLeader(snapshot, input.members);
-  return blaming({ ...input, clock, memory, elected, epochMs, elsewhere, previous, minutes }, failed);
+  const request = activeRequest(input.config, elected);
+  return blaming(
+    { ...input, clock, memory, elected, request, epochMs, elsewhere, previous, minutes },
+    failed,
+  );
 }
 
 function mustReadClock(
@@ -206,6 +214,7 @@ export function choiceInputOf(election: JudgedElection): ChoiceInput {
     config,
     strategy,
     elected,
+    request: election.request,
     current: snapshot.current,
     previous: election.previous,
     members,

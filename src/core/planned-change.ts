@@ -3,6 +3,7 @@
  * other node becomes READY, no matter how many nodes have failed in the meantime.
  */
 import type { Elected, Place } from '../model/znodes.js';
+import type { BestFirst } from './case.js';
 
 interface Led {
   /** The current decision. */
@@ -41,4 +42,20 @@ export function handoverOf(
 export function requestedBefore({ elected, previous }: Led, node: string): Elected['requested'] {
   const by = elected.handover?.previousBy;
   return by === undefined || node !== previous?.node || node === elected.node ? null : { by, overridden: [] };
+}
+
+/**
+ * Moves the previous leader to the front if a planned change failed before any node was READY. The previous
+ * leader worked until just before that change. If no operator requested the change, the previous leader is
+ * moved only if it has the same grade as the best node.
+ */
+export function withLastGood({ elected, previous }: Led, ranking: BestFirst): BestFirst {
+  const { handover } = elected;
+  const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);
+  const [best] = ranking;
+  if (handover === undefined || last === undefined || last === best) return ranking;
+  if (!handover.requested && last.grade !== best.grade) return ranking;
+  const to = elected.node === null ? '' : ` to ${elected.node}`;
+  const reason = `it led before the failed handover${to}; ${last.reason}`;
+  return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }

@@ -6,14 +6,13 @@
 import * as z from 'zod';
 import { Unanswered } from '../../strategies/questions.js';
 import type { ReadyStrategy } from '../../strategies/registry.js';
-import { type GroupConfig, sitePriority } from '../model/group-config.js';
+import { type GroupConfig, type SwitchoverRequest, sitePriority } from '../model/group-config.js';
 import { describeIssues } from '../model/names.js';
 import type { Member } from '../model/snapshot.js';
 import type { Candidate, Conditions, Peer, Ranked } from '../model/strategy.js';
 import type { Elected, Place } from '../model/znodes.js';
 import { type Findings, type Judged, ownIneligibleReasons } from './constraint.js';
 import { minuteOfDay } from './ensemble-clock.js';
-import { activeRequest } from './requests.js';
 
 /**
  * Thrown if a strategy or a user-defined constraint throws or breaks its contract. In this case, the elector
@@ -44,6 +43,8 @@ export interface RankInput {
   readonly config: GroupConfig;
   /** The current decision. A new decision would begin the next term. */
   readonly elected: Elected;
+  /** The requested switchover, if it is active. Otherwise null. */
+  readonly request: SwitchoverRequest | null;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
   /** All registered nodes with their findings, in order of node ids. */
@@ -75,10 +76,10 @@ export function rank(input: RankInput, findings: Findings): readonly Ranked[] {
 
 /** Returns what a strategy may consider in addition to the nodes. */
 function conditionsOf(
-  { elected, judged, config, nowMs }: RankInput,
+  { elected, request, judged, config, nowMs }: RankInput,
   { incumbent, failedSite, ineligible }: Findings,
 ): Conditions {
-  const isRequested = activeRequest(config, elected) !== null;
+  const isRequested = request !== null;
   const site = incumbent === null ? failedSite : elected.failedSite;
   return {
     after: site === null || isRequested ? 'planned' : 'failure',

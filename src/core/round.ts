@@ -10,7 +10,8 @@
  */
 
 import { durationMs } from '../model/duration.js';
-import { type Choice, elect } from './choice.js';
+import type { Choice } from './case.js';
+import { elect } from './choice.js';
 import { judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
 import { actionsFor, type ElectorAction } from './decision.js';

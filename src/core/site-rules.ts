@@ -1,56 +1,8 @@
-/**
- * Site rules that concern more than one node. They determine where the successor of a failed leader may be,
- * and when a site counts as failed.
- */
+/** Failed sites: when a site counts as failed because it has too few nodes, and when it counts as healthy. */
 
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, siteConfig } from '../model/group-config.js';
-import { type Member, siteOf } from '../model/snapshot.js';
-import type { Ranked } from '../model/strategy.js';
-
-/**
- * Whether a node of `site` may be tried after a leader failed in `failedSite`, assuming that no other node is
- * available.
- */
-export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {
-  const { from, strength } = config.siteRules.afterFailure;
-  return from === 'any-site' || strength === 'soft' || failedSite === null || site !== failedSite;
-}
-
-/**
- * The replacement for a failed leader. `best` is the node that replaces the leader. It is null if no node may
- * replace the leader for now. `why` is how the rule affected the result, for display. It is null if the rule
- * had no effect.
- */
-export type Replacement =
-  | { readonly best: Ranked; readonly why: string | null }
-  | { readonly best: null; readonly why: string };
-
-/**
- * Returns the best node of `ranking` that may replace a failed leader. `failedSite` is the site in which the
- * leader failed. `ranking` contains at least one node.
- */
-export function replacement(
-  ranking: readonly [Ranked, ...Ranked[]],
-  failedSite: string | null,
-  members: readonly Member[],
-  config: GroupConfig,
-): Replacement {
-  const [best] = ranking;
-  if (
-    config.siteRules.afterFailure.from === 'any-site' ||
-    failedSite === null ||
-    siteOf(best.node, members) !== failedSite
-  ) {
-    return { best, why: null };
-  }
-  const elsewhere = ranking.find(({ node }) => siteOf(node, members) !== failedSite);
-  const rule = `a leader that failed in site ${failedSite} must be replaced from another site`;
-  if (elsewhere !== undefined) return { best: elsewhere, why: rule };
-  if (mayFollow(failedSite, failedSite, config))
-    return { best, why: `${rule}, but no other site has an eligible node` };
-  return { best: null, why: `${rule}, and no other site has an eligible node` };
-}
+import type { Member } from '../model/snapshot.js';
 
 /** A site that the `minNodes` rule declares failed or healthy. */
 export interface SiteVerdict {

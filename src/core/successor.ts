@@ -12,13 +12,14 @@
  */
 import { encodedText } from '../model/names.js';
 import { type Successor, successorSchema } from '../model/znodes.js';
-import { type Choice, elect, pausedText } from './choice.js';
+import type { Choice } from './case.js';
+import { elect } from './choice.js';
 import { ineligibleText, judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
 import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
 import { choiceInputOf, type JudgedElection } from './election-input.js';
 import type { KnownSuccessor } from './elector-memory.js';
-import { activeRequest } from './requests.js';
+import { pausedText } from './requests.js';
 
 /**
  * The action that publishes a successor, or null if there is nothing to publish, and the result of the
@@ -144,9 +145,9 @@ function nobody(reason: string): Successor {
 }
 
 /** Returns why no node can follow, whatever else the choice depends on. Returns null if a node may follow. */
-function whyNobody({ config, elected, members }: JudgedElection): string | null {
+function whyNobody({ config, elected, request, members }: JudgedElection): string | null {
   if (members.every(({ node }) => node === elected.node)) return 'no other node is registered';
-  if (config.paused === null || activeRequest(config, elected) !== null) return null;
+  if (config.paused === null || request !== null) return null;
   return pausedText(config.paused);
 }
 
@@ -160,8 +161,8 @@ function noneEligible({ ineligible }: Choice, leader: string | null): string {
  * does not.
  */
 function whyUndecided(seen: JudgedElection): string | null {
-  const { config, elected, strategy, constraints, members } = seen;
-  if (activeRequest(config, elected) !== null) return 'a switchover is requested';
+  const { config, request, strategy, constraints, members } = seen;
+  if (request !== null) return 'a switchover is requested';
   if (config.leaders > 1) return 'the group has several leaders';
   const isOwn = members.some(({ value }) => value !== null && Object.hasOwn(value.strategies, strategy.name));
   if (isOwn || strategy.usesScores === true || strategy.minutes !== undefined)

@@ -4,12 +4,15 @@
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf } from '../core/backoff.js';
-import { type Choice, type ChoiceInput, elect, RuleFault } from '../core/choice.js';
+import type { Choice, ChoiceInput } from '../core/case.js';
+import { elect } from '../core/choice.js';
 import { type AnyConstraint, type Judged, judgeAll } from '../core/constraint.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { constraintContextIn } from '../core/election-input.js';
 import { awaited } from '../core/first-election.js';
+import { RuleFault } from '../core/ranking.js';
 import { previousLeader } from '../core/records.js';
+import { activeRequest } from '../core/requests.js';
 import { stabilizationWindowMs } from '../core/stabilization.js';
 import { PetrelError } from '../errors.js';
 import { writeDuration } from '../model/duration.js';
@@ -113,6 +116,7 @@ function chooseFor(question: Question): Choice {
       config,
       strategy,
       elected,
+      request: activeRequest(config, elected),
       current,
       previous: previousLeader(snapshot, whole.members),
       members,

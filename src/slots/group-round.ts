@@ -7,13 +7,13 @@
  * another merely to tidy the numbering.
  */
 
-import { RuleFault } from '../core/choice.js';
 import { constraintContextOf, findingsOf, judgeAll } from '../core/constraint.js';
 import type { PublishSuccessor } from '../core/decision.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { nowhereElse } from '../core/elsewhere.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { rank } from '../core/ranking.js';
+import { RuleFault, rank } from '../core/ranking.js';
+import { activeRequest } from '../core/requests.js';
 import {
   awaitsSuccessor,
   type ElectionInput,
@@ -233,7 +233,8 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
     // This ranking has no incumbent and is not the result of a failure. All findings count in it, even those
     // that a forced failover overrode.
     const findings = { ...findingsOf(judged, elected, true), failedSite: elected.failedSite };
-    const ranking = rank({ ...input, judged, elected, previous: elected.previous, nowMs }, findings);
+    const request = activeRequest(config, elected);
+    const ranking = rank({ ...input, judged, elected, request, previous: elected.previous, nowMs }, findings);
     return new Map(ranking.map(({ node }, place) => [node, place]));
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;

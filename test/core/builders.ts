@@ -1,9 +1,11 @@
 /** Builds small parts of a group's state. Everything that a test does not set has a default. */
 
 import type { z } from 'zod';
-import { type Choice, type ChoiceInput, elect } from '../../src/core/choice.js';
+import type { Choice, ChoiceInput } from '../../src/core/case.js';
+import { elect } from '../../src/core/choice.js';
 import { constraintContextOf, type IneligibleReason, judgeAll } from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
+import { activeRequest } from '../../src/core/requests.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { toInstant } from '../../src/model/names.js';
 import type { Neighbour } from '../../src/model/neighbour.js';
@@ -170,7 +172,12 @@ export function ask(change: Partial<ChoiceCase> & Pick<ChoiceInput, 'members'>):
     readyForMs: Number.POSITIVE_INFINITY,
     ...change,
   };
-  return elect({ ...question, judged: judgeAll(change.members, constraints, constraintContextOf(question)) });
+  const request = activeRequest(settings, question.elected);
+  return elect({
+    ...question,
+    request,
+    judged: judgeAll(change.members, constraints, constraintContextOf(question)),
+  });
 }
 
 /** Returns the reasons why a node is ineligible. */

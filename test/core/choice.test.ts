@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { type Choice, type ChoiceInput, RuleFault } from '../../src/core/choice.js';
+import type { Choice, ChoiceInput } from '../../src/core/case.js';
+import { RuleFault } from '../../src/core/ranking.js';
 import type { switchoverSchema } from '../../src/model/group-config.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Ranked } from '../../src/model/strategy.js';

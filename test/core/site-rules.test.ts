@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { bestBySite, mayFollow } from '../../src/core/replacement.js';
 import { electorRound, newElector } from '../../src/core/round.js';
-import { countSites, judgeSites, mayFollow, replacement } from '../../src/core/site-rules.js';
+import { countSites, judgeSites } from '../../src/core/site-rules.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { Bench } from './bench.js';
 import {
@@ -184,14 +185,14 @@ describe('the rule about the site of a successor', () => {
 
   it('has no effect if any site may follow, or if no leader has failed', () => {
     const best = { best: a2, why: null };
-    expect(replacement([a2, b1], 'a', nodes, settings('any-site', 'hard'))).toEqual(best);
-    expect(replacement([a2, b1], null, nodes, settings('another-site', 'hard'))).toEqual(best);
-    expect(replacement([a2, b1], null, [], settings('another-site', 'hard'))).toEqual(best);
+    expect(bestBySite([a2, b1], 'a', nodes, settings('any-site', 'hard'))).toEqual(best);
+    expect(bestBySite([a2, b1], null, nodes, settings('another-site', 'hard'))).toEqual(best);
+    expect(bestBySite([a2, b1], null, [], settings('another-site', 'hard'))).toEqual(best);
   });
 
   it('is not given as a reason if the best node is in another site anyway', () => {
     const best = { best: b1, why: null };
-    expect(replacement([b1, a2], 'a', nodes, settings('another-site', 'hard'))).toEqual(best);
+    expect(bestBySite([b1, a2], 'a', nodes, settings('another-site', 'hard'))).toEqual(best);
   });
 });
 

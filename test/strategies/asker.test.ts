@@ -111,6 +111,13 @@ const checked: StrategyQuestion = { strategy: 'far', options: {}, input: null };
 function ranking(rules: Rules) {
   const strategy = rules.strategies.get('far')?.prepare({}, rules).strategy;
   if (strategy == null) throw new Error('it is not ready');
-  const group = { config: config({}), judged: [], previous: null, elected: initialElected, nowMs: 0 };
+  const group = {
+    config: config({}),
+    judged: [],
+    request: null,
+    previous: null,
+    elected: initialElected,
+    nowMs: 0,
+  };
   return rank({ ...group, strategy }, findingsOf([], initialElected, false));
 }

@@ -1,0 +1,82 @@
+/**
+ * The input to a choice, what a rule of the choice decides, and the choice itself.
+ *
+ * The present leader is the node that `elected` names, as long as that node is eligible. The owner of
+ * `current` may be a different node: during a handover it is the outgoing node.
+ */
+
+import type { Claim, Member } from '../model/snapshot.js';
+import type { Ranked } from '../model/strategy.js';
+import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
+import type { Findings, Ineligible } from './constraint.js';
+import type { Elsewhere } from './elsewhere.js';
+import type { RankInput } from './ranking.js';
+
+export interface ChoiceInput extends RankInput {
+  readonly members: readonly Member[];
+  readonly elsewhere: Elsewhere;
+  readonly current: Claim | null;
+  /** The current failures, including the failure that this choice responds to. */
+  readonly failures: readonly FailureRecord[];
+  /** Whether the elected node has failed and no decision has responded to that failure yet. */
+  readonly electedFailed: boolean;
+  /**
+   * Returns how long a node has continuously been eligible, as observed by the caller. Returns Infinity in a
+   * simulation.
+   */
+  eligibleForMs(node: string): number;
+  /**
+   * Returns how long a node has continuously been better than the elected node, as observed by the caller.
+   * Returns Infinity in a simulation. Called only if scores are compared.
+   */
+  betterForMs(node: string): number;
+  /** How long the caller has waited for the group's first election. Infinity in a simulation. */
+  readonly lookedForMs: number;
+  /**
+   * How long the elected node has been READY, as observed by the caller. Null while the node is not READY. In
+   * a simulation, the time since the READY claim was last written.
+   */
+  readonly readyForMs: number | null;
+}
+
+export interface Choice {
+  readonly node: string | null;
+  /** False if the decision in `elected` remains unchanged and no write is needed. */
+  readonly changes: boolean;
+  readonly cause: Cause;
+  /** The reason for the choice as text, for display. */
+  readonly reason: string;
+  /** The eligible nodes, best first. */
+  readonly ranking: readonly Ranked[];
+  readonly ineligible: readonly Ineligible[];
+  /**
+   * Time until the choice may change because a wait ends. Only the caller measures such waits, for example
+   * how long a node has been eligible. `core/deadlines.ts` handles the instants that the input itself
+   * contains.
+   */
+  readonly recheckInMs: number | null;
+  /** The failures after this choice. A node that this choice tries again is no longer in backoff. */
+  readonly failures: readonly FailureRecord[];
+  /** The new value of `elected.requested`. Applies only if a new decision is written. */
+  readonly requested: Elected['requested'];
+  /** True if `requested` comes from an earlier request. The one in `config` is then not carried out. */
+  readonly isReturn?: true;
+  /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
+  readonly failedSite: string | null;
+  /**
+   * The better node that will replace the leader after a wait. No other slot may take this node in the
+   * meantime. Missing if there is no such node.
+   */
+  readonly reserves?: string;
+}
+
+/** What a rule decides. Whatever it leaves out remains as the current decision has it. */
+export type Outcome = Pick<Choice, 'reason'> & Partial<Choice>;
+
+/** The input, with everything that is derived from it before the choice is made. */
+export interface Case extends ChoiceInput, Findings {
+  /** The eligible nodes, best first. */
+  readonly ranking: readonly Ranked[];
+}
+
+export type BestFirst = readonly [Ranked, ...Ranked[]];
