@@ -11,8 +11,9 @@
 import { doubledMs, durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { fromInstant, toInstant } from '../model/names.js';
-import { type Claim, type Member, readyNode } from '../model/snapshot.js';
+import { type Claim, type GroupSnapshot, type Member, readyNode } from '../model/snapshot.js';
 import { type Elected, type FailureDetail, type FailureRecord, mostFailures } from '../model/znodes.js';
+import type { Elsewhere } from './elsewhere.js';
 import { isAhead } from './ensemble-clock.js';
 
 export interface Failed {
@@ -121,6 +122,46 @@ export function settleFailures(
     .map((record) => (isInBackoff(record, nowMs) ? record : endBackoff(record)))
     .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
+}
+
+export interface FailuresInput {
+  readonly elected: Pick<Elected, 'node' | 'term' | 'failures'>;
+  readonly members: readonly Member[];
+  readonly snapshot: Pick<GroupSnapshot, 'current'>;
+  readonly config: GroupConfig;
+  readonly elsewhere: Elsewhere;
+  readonly epochMs: number;
+}
+
+/**
+ * Returns the group's current failures: those of the decision, those that other leaderships record, and
+ * `failed`, if a decision about it is due. `epochMs` is on the ensemble's clock.
+ */
+export function currentFailures(
+  { elected, members, snapshot, config, elsewhere, epochMs }: FailuresInput,
+  failed: Failed | null,
+): readonly FailureRecord[] {
+  const own = settleFailures(elected, members, snapshot.current, config, epochMs);
+  const settled = withFailuresOfOthers(own, elsewhere);
+  return failed === null ? settled : withFailure(settled, failed, config, epochMs);
+}
+
+/**
+ * Merges `own` with the failures of the other leaderships. For each node, only the later failure is kept. If
+ * two records describe the same failure, the leadership's own record is kept.
+ */
+export function withFailuresOfOthers(
+  own: readonly FailureRecord[],
+  { failures, ready }: Elsewhere,
+): readonly FailureRecord[] {
+  const all = [...own];
+  for (const record of failures) {
+    const known = failureOf(all, record.node);
+    if (known !== null && fromInstant(known.failedAt) >= fromInstant(record.failedAt)) continue;
+    if (known !== null) all.splice(all.indexOf(known), 1);
+    all.push(record);
+  }
+  return all.filter(({ node }) => !ready.has(node));
 }
 
 /**

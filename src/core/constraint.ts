@@ -8,7 +8,7 @@ import type { GroupConfig } from '../model/group-config.js';
 import type { Neighbour } from '../model/neighbour.js';
 import type { Finding } from '../model/own-constraint.js';
 import type { Registration } from '../model/registration.js';
-import type { Member } from '../model/snapshot.js';
+import { incarnationKey, type Member } from '../model/snapshot.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
@@ -162,6 +162,23 @@ export function ownIneligibleReasons({
   ineligibleReasons,
 }: Pick<Judged, 'ineligibleReasons'>): readonly IneligibleReason[] {
   return ineligibleReasons.filter(({ isOfPlace }) => isOfPlace !== true);
+}
+
+/**
+ * Returns the instant at which each incarnation became eligible. A node that restarts between two checks has
+ * a new incarnation with a different session, so its time starts over.
+ */
+export function eligibleSince(
+  judged: readonly Judged[],
+  before: ReadonlyMap<string, number>,
+  nowMs: number,
+): ReadonlyMap<string, number> {
+  const eligible = judged.filter((one) => ownIneligibleReasons(one).length === 0);
+  return new Map(
+    eligible
+      .map(({ member }) => incarnationKey(member))
+      .map((incarnation) => [incarnation, before.get(incarnation) ?? nowMs]),
+  );
 }
 
 /** An ineligible node with the reasons why it is ineligible. */

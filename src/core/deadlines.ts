@@ -7,7 +7,7 @@
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
 import type { FailureRecord } from '../model/znodes.js';
-import { backoffDeadlinesMs } from './backoff.js';
+import { backoffDeadlinesMs, type Failed } from './backoff.js';
 import {
   type ClockReading,
   ensembleNowMs,
@@ -17,6 +17,7 @@ import {
   nextMinuteInMs,
 } from './ensemble-clock.js';
 import { missedAtMs } from './requests.js';
+import { overdueMs, type Watched } from './watchdog.js';
 
 /** Returns every deadline, whether past or future. */
 function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
@@ -64,6 +65,42 @@ export function needsReading(
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);
+}
+
+/** What the elector is about to hold against a node. */
+export interface Blame {
+  readonly failed: Failed | null;
+  readonly watched: Watched | null;
+}
+
+/**
+ * Whether the ensemble's clock must be read again before a decision at `nowMs` (monotonic), also because the
+ * decision would blame or fence a node.
+ */
+export function mustReadClock(
+  reading: ClockReading,
+  timed: Timed,
+  { failed, watched }: Blame,
+  nowMs: number,
+): boolean {
+  const isAgainst = failed !== null || watched?.condition.kind === 'holding';
+  return (
+    needsReading(reading, timed, nowMs) ||
+    (failed !== null && isOutdated(reading, nowMs)) ||
+    (isAgainst && isStale(reading, watched, nowMs))
+  );
+}
+
+/**
+ * Whether a time limit has expired since the clock was last read. A server that is cut off from the other
+ * servers may still answer, but it does not show the candidate's progress or the release of a claim. Reading
+ * the clock is a write, and any data that is read afterwards is at least as recent as this write. Reading the
+ * clock again therefore prevents the elector from blaming or fencing a node because of an outdated read.
+ */
+function isStale(reading: ClockReading, watched: Watched | null, nowMs: number): boolean {
+  if (watched === null) return false;
+  const lateMs = overdueMs(watched, nowMs);
+  return lateMs >= 0 && reading.atMs < nowMs - lateMs;
 }
 
 /** Returns the sites whose override has expired but is still in the configuration. */

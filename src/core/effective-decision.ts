@@ -1,8 +1,9 @@
 /**
- * Determines the decision to act on if `leader/elected` is malformed, or if it was deleted and created again.
+ * Determines what applies now: the last leader, and the decision to act on, even if `leader/elected` is
+ * malformed or was deleted and created again.
  */
-import type { GroupSnapshot } from '../model/snapshot.js';
-import { type Elected, lastTerm } from '../model/znodes.js';
+import { claimOwner, type GroupSnapshot, type Member } from '../model/snapshot.js';
+import { type Elected, lastTerm, type Place } from '../model/znodes.js';
 
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 
@@ -40,4 +41,26 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
 /** Whether the effective decision is a fallback rather than the content of the snapshot. */
 export function isFallback({ elected }: Pick<GroupSnapshot, 'elected'>, decided: Elected): boolean {
   return elected.value !== decided;
+}
+
+/**
+ * Returns the last node that was READY. This is the owner of a READY claim, or the elected node if its term
+ * reached READY. If neither exists, returns the previous leader from `elected`.
+ */
+export function previousLeader(
+  { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
+  members: readonly Member[],
+): Place | null {
+  if (current?.value?.status === 'READY') {
+    return { node: claimOwner(current, members)?.node ?? current.value.node, site: current.value.site };
+  }
+  if (elected.value === null) return null;
+  const { term, previous } = elected.value;
+  // The history head contains the current term only once that term has reached READY.
+  return history?.value?.term === term ? (electedPlace(elected.value) ?? previous) : previous;
+}
+
+/** Returns the elected node with its site. Returns null if no node is elected, or if its site is unknown. */
+export function electedPlace({ node, site }: Elected): Place | null {
+  return node === null || site === null ? null : { node, site };
 }

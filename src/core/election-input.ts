@@ -5,9 +5,9 @@
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
 import type { SwitchoverRequest } from '../model/group-config.js';
-import { incarnationKey, readyNode } from '../model/snapshot.js';
+import { incarnationKey } from '../model/snapshot.js';
 import type { Elected, Place } from '../model/znodes.js';
-import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
+import { currentFailures, type Failed } from './backoff.js';
 import type { ChoiceInput } from './case.js';
 import {
   type AnyConstraint,
@@ -15,17 +15,16 @@ import {
   constraintContextOf,
   type Judged,
 } from './constraint.js';
-import { needsReading } from './deadlines.js';
-import { effectiveDecision } from './effective-decision.js';
-import { type ElectorMemory, look, type Observation } from './elector-memory.js';
-import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.js';
-import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
-import { failedCandidate } from './failed-candidate.js';
-import { previousLeader } from './records.js';
+import { mustReadClock } from './deadlines.js';
+import { effectiveDecision, previousLeader } from './effective-decision.js';
+import { type ElectorMemory, look } from './elector-memory.js';
+import { type Elsewhere, nowhereElse } from './elsewhere.js';
+import { type ClockReading, ensembleNowMs } from './ensemble-clock.js';
+import { failedBefore, failedCandidate } from './failed-candidate.js';
 import { activeRequest } from './requests.js';
-import type { SiteJudgement } from './site-rules.js';
+import { judgeSites, type SiteJudgement } from './site-rules.js';
 import { betterForMs } from './stabilization.js';
-import { overdueMs, type Watched } from './watchdog.js';
+import type { Observation } from './watchdog.js';
 
 /**
  * Everything that the elector knows at the start of a round. `config` is the configuration on which decisions
@@ -64,6 +63,8 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
   readonly previous: Place | null;
   /** Minutes of the day, in UTC, at which a decision may change. */
   readonly minutes: readonly number[];
+  /** The sites that must be declared failed or healthy. */
+  readonly sites: SiteJudgement;
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
@@ -71,11 +72,10 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
   readonly context: ConstraintContext;
 }
 
-/** An election with the findings about every node and every site. */
+/** An election with the findings about every node. */
 export interface JudgedElection extends Election {
   /** Findings about each node, in order of node ids. */
   readonly judged: readonly Judged[];
-  readonly sites: SiteJudgement;
 }
 
 /**
@@ -92,59 +92,24 @@ export interface Pending {
  * because there is no recent reading of the ensemble's clock.
  */
 export function electionOf(input: ElectionInput): Election | Pending {
-  const { snapshot, clock, nowMs } = input;
+  const { snapshot, members, config, clock, strategy, constraints, nowMs } = input;
   const elected = effectiveDecision(snapshot);
+  const previous = previousLeader(snapshot, members);
   const memory = look(input, elected, input.memory);
+  const sites = judgeSites(input, memory.sites?.counts ?? new Map());
   if (memory.progress?.isOrphaned === true && input.memory.progress?.isOrphaned !== true)
     return { pending: 'next-look', memory };
   const failed = failedCandidate(input, elected, memory);
-  const minutes = minutesOf(input);
-  if (clock === null || mustReadClock({ ...input, memory, elected, failed, minutes }, clock))
+  const electedFailed = failed !== null || failedBefore({ elected, snapshot, members });
+  const minutes = [strategy, ...constraints].flatMap((rule) => rule.minutes ?? []);
+  const timed = { config, failures: elected.failures, minutes };
+  if (clock === null || mustReadClock(clock, timed, { failed, watched: memory.watched }, nowMs))
     return { pending: 'clock', memory };
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
-  const previous = previousLeader(snapshot, input.members);
-  const request = activeRequest(input.config, elected);
-  return blaming(
-    { ...input, clock, memory, elected, request, epochMs, elsewhere, previous, minutes },
-    failed,
-  );
-}
-
-function mustReadClock(
-  {
-    config,
-    memory,
-    elected,
-    failed,
-    minutes,
-    nowMs,
-  }: Pick<Election, 'config' | 'memory' | 'elected' | 'failed' | 'minutes' | 'nowMs'>,
-  clock: ClockReading,
-): boolean {
-  const isAgainst = failed !== null || memory.watched?.condition.kind === 'holding';
-  return (
-    needsReading(clock, { config, failures: elected.failures, minutes }, nowMs) ||
-    (failed !== null && isOutdated(clock, nowMs)) ||
-    (isAgainst && isStaleReading(memory.watched, clock, nowMs))
-  );
-}
-
-function minutesOf({ strategy, constraints }: ElectionInput): readonly number[] {
-  const { minutes = [] } = strategy;
-  return [...minutes, ...constraints.flatMap((constraint) => constraint.minutes ?? [])];
-}
-
-/**
- * Whether a time limit has expired since the clock was last read. A server that is cut off from the other
- * servers may still answer, but it does not show the candidate's progress or the release of a claim. Reading
- * the clock is a write, and any data that is read afterwards is at least as recent as this write. Reading the
- * clock again therefore prevents the elector from blaming or fencing a node because of an outdated read.
- */
-function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
-  if (watched === null) return false;
-  const lateMs = overdueMs(watched, nowMs);
-  return lateMs >= 0 && clock.atMs < nowMs - lateMs;
+  const request = activeRequest(config, elected);
+  const facts = { elected, previous, request, sites, minutes, epochMs, elsewhere };
+  return blaming({ ...input, ...facts, clock, memory }, failed, electedFailed);
 }
 
 /**
@@ -158,27 +123,14 @@ export function awaitsSuccessor(input: ElectionInput): boolean {
 }
 
 /**
- * Whether no decision has responded to the elected node's last failure yet. A decision that elects the node
- * again after a failure ends the node's backoff, so it counts as a response.
- */
-function failedBefore({
-  elected,
-  snapshot,
-  members,
-}: Pick<Election, 'elected' | 'snapshot' | 'members'>): boolean {
-  if (elected.node === null || readyNode(snapshot.current, members) === elected.node) return false;
-  return failureOf(elected.failures, elected.node)?.until != null;
-}
-
-/**
  * Returns the election that responds to the failure `failed`. If `failed` is null, there is no failure to
  * respond to.
  */
 export function blaming(
   election: Omit<Election, 'failed' | 'electedFailed' | 'context'>,
   failed: Failed | null,
+  electedFailed = failed !== null,
 ): Election {
-  const electedFailed = failed !== null || failedBefore(election);
   return { ...election, failed, electedFailed, context: constraintContextIn(election, failed) };
 }
 
@@ -187,19 +139,11 @@ export function blaming(
  * null, there is no failure to respond to.
  */
 export function constraintContextIn(
-  {
-    snapshot,
-    members,
-    config,
-    elected,
-    elsewhere,
-    epochMs,
-  }: Pick<Election, 'snapshot' | 'members' | 'config' | 'elected' | 'elsewhere' | 'epochMs'>,
+  election: Pick<Election, 'snapshot' | 'members' | 'config' | 'elected' | 'elsewhere' | 'epochMs'>,
   failed: Failed | null = null,
 ): ConstraintContext {
-  const own = settleFailures(elected, members, snapshot.current, config, epochMs);
-  const settled = withFailuresOfOthers(own, elsewhere);
-  const failures = failed === null ? settled : withFailure(settled, failed, config, epochMs);
+  const { snapshot, config, elected, elsewhere, epochMs } = election;
+  const failures = currentFailures(election, failed);
   const { neighbour = null } = snapshot;
   return constraintContextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
 }

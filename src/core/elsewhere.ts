@@ -1,8 +1,6 @@
 /** How one leadership is affected by the other leaderships of the same group. */
 
-import { fromInstant } from '../model/names.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
-import { failureOf } from './backoff.js';
 
 export interface Elsewhere {
   /** Reasons why nodes cannot lead here, such as "it leads slot 2", keyed by node. */
@@ -34,24 +32,6 @@ export const nowhereElse: Elsewhere = {
   retired: null,
   name: null,
 };
-
-/**
- * Merges `own` with the failures of the other leaderships. For each node, only the later failure is kept. If
- * two records describe the same failure, the leadership's own record is kept.
- */
-export function withFailuresOfOthers(
-  own: readonly FailureRecord[],
-  { failures, ready }: Elsewhere,
-): readonly FailureRecord[] {
-  const all = [...own];
-  for (const record of failures) {
-    const known = failureOf(all, record.node);
-    if (known !== null && fromInstant(known.failedAt) >= fromInstant(record.failedAt)) continue;
-    if (known !== null) all.splice(all.indexOf(known), 1);
-    all.push(record);
-  }
-  return all.filter(({ node }) => !ready.has(node));
-}
 
 /**
  * Whether the decision removes its leadership on purpose. If so, no leader is missing. Every other planned

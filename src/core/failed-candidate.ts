@@ -3,10 +3,9 @@
 import { durationMs } from '../model/duration.js';
 import { readyNode } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
-import { type Failed, failureReason } from './backoff.js';
+import { type Failed, failureOf, failureReason } from './backoff.js';
 import { isFallback } from './effective-decision.js';
-import type { ElectorMemory, Observation } from './elector-memory.js';
-import { overdueMs, type Watched } from './watchdog.js';
+import { type Observation, overdueMs, type Transition, type Watched } from './watchdog.js';
 
 /**
  * Returns the failure of the elected node. Returns null if it has not failed. The node has failed in three
@@ -17,7 +16,7 @@ import { overdueMs, type Watched } from './watchdog.js';
 export function failedCandidate(
   { snapshot, members, config, nowMs }: Observation,
   elected: Elected,
-  memory: ElectorMemory,
+  { progress, watched }: Pick<Transition, 'progress' | 'watched'>,
 ): Failed | null {
   const { node } = elected;
   if (node === null || isFallback(snapshot, elected)) return null;
@@ -29,7 +28,6 @@ export function failedCandidate(
   };
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(failureReason(own.detail));
-  const { progress, watched } = memory;
   // Tokens of claims that reached READY, as reported by the node's registration or, if the node is gone, by
   // the history. Under this version of `elected`, the history records only claims that reached READY.
   const readyTokens = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
@@ -50,4 +48,17 @@ function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {
   if (condition.kind === 'unclaimed')
     return `it did not claim leadership within ${limitMs} ms (including the prepare hook)`;
   return `its takeover timed out after ${takeoverMs} ms: it was not READY within ${limitMs} ms`;
+}
+
+interface FailedBefore extends Pick<Observation, 'snapshot' | 'members'> {
+  readonly elected: Elected;
+}
+
+/**
+ * Whether no decision has responded to the elected node's last failure yet. A decision that elects the node
+ * again after a failure ends the node's backoff, so it counts as a response.
+ */
+export function failedBefore({ elected, snapshot, members }: FailedBefore): boolean {
+  if (elected.node === null || readyNode(snapshot.current, members) === elected.node) return false;
+  return failureOf(elected.failures, elected.node)?.until != null;
 }

@@ -5,7 +5,7 @@
 
 import { fromInstant, toInstant } from '../model/names.js';
 import type { Registration } from '../model/registration.js';
-import { type Claim, claimOwner, type GroupSnapshot, type Member, ownerName } from '../model/snapshot.js';
+import { type Claim, type GroupSnapshot, type Member, ownerName } from '../model/snapshot.js';
 import {
   type Elected,
   type FailureDetail,
@@ -13,11 +13,10 @@ import {
   type HistoryRecord,
   initialHistoryHead,
   noCommand,
-  type Place,
   type TransitionRecord,
 } from '../model/znodes.js';
 import { type Failed, failureOf, failureReason } from './backoff.js';
-import { isFallback } from './effective-decision.js';
+import { electedPlace, isFallback } from './effective-decision.js';
 
 interface RecordInput {
   readonly snapshot: GroupSnapshot;
@@ -31,28 +30,6 @@ interface RecordInput {
  */
 function headOf({ snapshot }: RecordInput): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
-}
-
-/**
- * Returns the last node that was READY. This is the owner of a READY claim, or the elected node if its term
- * reached READY. If neither exists, returns the previous leader from `elected`.
- */
-export function previousLeader(
-  { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
-  members: readonly Member[],
-): Place | null {
-  if (current?.value?.status === 'READY') {
-    return { node: claimOwner(current, members)?.node ?? current.value.node, site: current.value.site };
-  }
-  if (elected.value === null) return null;
-  const { term, previous } = elected.value;
-  // The history head contains the current term only once that term has reached READY.
-  return history?.value?.term === term ? (electedPlace(elected.value) ?? previous) : previous;
-}
-
-/** Returns the elected node with its site. Returns null if no node is elected, or if its site is unknown. */
-function electedPlace({ node, site }: Elected): Place | null {
-  return node === null || site === null ? null : { node, site };
 }
 
 /**

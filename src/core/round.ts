@@ -12,7 +12,7 @@
 import { durationMs } from '../model/duration.js';
 import type { Choice } from './case.js';
 import { elect } from './choice.js';
-import { judgeAll } from './constraint.js';
+import { eligibleSince, judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
 import { actionsFor, type ElectorAction } from './decision.js';
 import {
@@ -24,12 +24,11 @@ import {
   type JudgedElection,
   type Pending,
 } from './election-input.js';
-import { type ElectorMemory, eligibleSince, longestWaitMs } from './elector-memory.js';
+import { type ElectorMemory, longestWaitMs } from './elector-memory.js';
 import { isExact, nextMinuteInMs } from './ensemble-clock.js';
 import { awaited } from './first-election.js';
 import { lostLeaseAgain } from './lease-loss.js';
 import { RuleFault } from './ranking.js';
-import { judgeSites } from './site-rules.js';
 import { updatedBetterSince } from './stabilization.js';
 import { publishSuccessor } from './successor.js';
 import { overdueMs, type Watched } from './watchdog.js';
@@ -91,8 +90,7 @@ function decide(model: Election): ElectorRound {
   try {
     const judged = judgeAll(model.members, model.constraints, model.context);
     memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, model.nowMs) };
-    const sites = judgeSites(model, memory.sites?.counts ?? new Map());
-    const election = { ...model, judged, sites, memory };
+    const election = { ...model, judged, memory };
     const choice = elect(choiceInputOf(election));
     const due = actionsFor(election, choice);
     const { publish, known } = publishSuccessor(election, due);

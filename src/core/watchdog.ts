@@ -11,6 +11,7 @@ import {
   type GroupSnapshot,
   type Member,
   ownerName,
+  readyNode,
   type SessionId,
   writeOf,
 } from '../model/snapshot.js';
@@ -38,6 +39,68 @@ export interface Watched {
   /** Instant at which this elector first observed the condition for this session. */
   readonly sinceMs: number;
   readonly limitMs: number;
+}
+
+export interface Observation {
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly config: GroupConfig;
+  /** Current time on this node's monotonic clock. */
+  readonly nowMs: number;
+}
+
+/** The claim that was last observed in PROGRESS while its owner was the elected node. */
+export interface Progress {
+  readonly node: string;
+  /**
+   * This node's seat when it observed the claim. If this node has a different seat now, it may have missed
+   * events since then.
+   */
+  readonly seat: string;
+  /** The decision under which the claim was made, as identified by `writeOf`. */
+  readonly decision: string;
+  readonly token: bigint;
+  /**
+   * The session that owns the claim. If the claim disappears together with this session, the takeover has
+   * failed.
+   */
+  readonly owner: SessionId;
+  /**
+   * Whether the claim exists but its owner is not registered. Either the owner was evicted, or it
+   * disappeared after the claim was read. The next check shows which.
+   */
+  readonly isOrphaned: boolean;
+}
+
+/**
+ * The claim with which the elected node is READY, and the monotonic instant at which the node was first
+ * observed to be READY.
+ */
+export interface Ready {
+  readonly token: bigint;
+  readonly sinceMs: number;
+}
+
+/** What an elector has observed of a transition. */
+export interface Transition {
+  readonly watched: Watched | null;
+  readonly progress: Progress | null;
+  readonly ready: Ready | null;
+}
+
+/** Returns what is observed of the transition now. What still applies keeps its start time in `before`. */
+export function observeTransition(
+  observation: Observation,
+  elected: Elected,
+  before: Transition,
+): Transition {
+  const { snapshot, config, nowMs } = observation;
+  const watched = watch(snapshot, elected, config, before.watched, nowMs);
+  return {
+    watched,
+    progress: progressSeen(observation, watched, before.progress),
+    ready: readySeen(observation, elected, before.ready),
+  };
 }
 
 /**
@@ -128,4 +191,41 @@ const mostLimits = 2;
  */
 export function overdueMs({ firstMs, sinceMs, limitMs }: Watched, nowMs: number): number {
   return nowMs - Math.min(sinceMs + limitMs, firstMs + mostLimits * limitMs);
+}
+
+/**
+ * Returns the claim that was seen in PROGRESS. The elector remembers this claim, even after it is gone, until
+ * a decision that responds to it has been written. That write may fail. Nodes other than the elector do not
+ * remember the claim: they check the group only from time to time, and may not see that it became READY. If
+ * the elector and the leader then failed together, nothing would show that the claim was READY, and the
+ * takeover would seem to have failed.
+ */
+function progressSeen(
+  { snapshot, members }: Observation,
+  watched: Watched | null,
+  before: Progress | null,
+): Progress | null {
+  const { current, seat } = snapshot;
+  if (seat === null || seat.below !== null) return null;
+  const decision = writeOf(snapshot.elected);
+  // A node that was just evicted is not registered, but its claim names it.
+  if (current?.value?.status === 'READY' && ownerName(current, members) === before?.node) return null;
+  if (before?.decision === decision && before.seat === seat.name) {
+    const isOrphaned =
+      current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
+    return { ...before, isOrphaned };
+  }
+  if (current === null || watched?.condition.kind !== 'taking-over') return null;
+  const { token, owner } = current;
+  return { node: watched.condition.node, seat: seat.name, decision, token, owner, isOrphaned: false };
+}
+
+function readySeen(
+  { snapshot, members, nowMs }: Observation,
+  { node }: Elected,
+  before: Ready | null,
+): Ready | null {
+  const { current } = snapshot;
+  if (current === null || node === null || readyNode(current, members) !== node) return null;
+  return before?.token === current.token ? before : { token: current.token, sinceMs: nowMs };
 }

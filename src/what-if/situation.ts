@@ -3,7 +3,7 @@
  * described in a file.
  */
 
-import { previousLeader } from '../core/records.js';
+import { previousLeader } from '../core/effective-decision.js';
 import { PetrelError } from '../errors.js';
 import { readableConfig } from '../group/judge.js';
 import type { GroupView } from '../group/view.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { withFailuresOfOthers } from '../../src/core/backoff.js';
 import { constraintContextOf } from '../../src/core/constraint.js';
-import { isGivenUp, nowhereElse, withFailuresOfOthers } from '../../src/core/elsewhere.js';
+import { isGivenUp, nowhereElse } from '../../src/core/elsewhere.js';
 import { config, decided, epoch0Ms, failure, instant } from './builders.js';
 
 describe('failures that several slots record', () => {

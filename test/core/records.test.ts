@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ended,
-  phasesInTurn,
-  previousLeader,
-  reachedReady,
-  recordSoFar,
-  recordText,
-} from '../../src/core/records.js';
+import { previousLeader } from '../../src/core/effective-decision.js';
+import { ended, phasesInTurn, reachedReady, recordSoFar, recordText } from '../../src/core/records.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Claim, GroupSnapshot, Member } from '../../src/model/snapshot.js';
 import { type Elected, noCommand } from '../../src/model/znodes.js';
