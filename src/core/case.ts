@@ -59,6 +59,8 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
+  /** The request that the current decision carries out, with the reasons that it still overrides. */
+  readonly stillRequested: Elected['requested'];
   /** True if `requested` comes from an earlier request. The one in `config` is then not carried out. */
   readonly isReturn?: true;
   /** The new value of `elected.failedSite`. Applies only if a new decision is written. */

@@ -14,7 +14,7 @@ import { byOperator } from './requests.js';
 export function elect(input: ChoiceInput): Choice {
   const { elected, failures } = input;
   const findings = findingsOf(input.judged, elected, input.electedFailed);
-  const { ineligible, incumbent } = findings;
+  const { ineligible, incumbent, stillRequested } = findings;
   const ranking = rank(input, findings);
   const all: Case = { ...input, ...findings, ranking };
   const present = ranking.find(({ node }) => node === incumbent);
@@ -31,6 +31,7 @@ export function elect(input: ChoiceInput): Choice {
     recheckInMs: null,
     failures,
     requested: null,
+    stillRequested,
     failedSite: null,
     ...outcome,
   };

@@ -10,7 +10,7 @@
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, mostCircuitBreakerTransitions } from '../model/group-config.js';
 import { fromInstant, toInstant } from '../model/names.js';
-import type { CircuitBreaker } from '../model/snapshot.js';
+import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
 import type { Cause, CircuitBreakerRecord, Elected } from '../model/znodes.js';
 import { isAhead } from './ensemble-clock.js';
 
@@ -67,6 +67,29 @@ export function circuitBreaker(
     stops: true,
     reason: `automatic failover suspended after leadership ${where} moved ${timesText(counted.length)} within ${within}. ${next}`,
   };
+}
+
+export type Checked =
+  /** The decision may be made. `circuitBreaker` must be written with it, unless it is null. */
+  | { readonly stops: false; readonly circuitBreaker: CircuitBreaker | null }
+  | { readonly stops: true; readonly reason: string };
+
+/** Returns whether the group's circuit breaker, if it has one, lets a decision pass. */
+export function checkCircuitBreaker(
+  { snapshot, config, epochMs }: BreakerInput,
+  decision: Pick<Elected, 'cause' | 'term' | 'node'>,
+): Checked {
+  const known = snapshot.circuitBreaker ?? null;
+  if (known === null) return { stops: false, circuitBreaker: null };
+  const made = circuitBreaker(known, config, decision, epochMs);
+  if (made.stops) return made;
+  return { stops: false, circuitBreaker: made.record === null ? null : { ...known, record: made.record } };
+}
+
+interface BreakerInput {
+  readonly snapshot: Pick<GroupSnapshot, 'circuitBreaker'>;
+  readonly config: GroupConfig;
+  readonly epochMs: number;
 }
 
 function timesText(count: number): string {

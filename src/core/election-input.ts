@@ -21,7 +21,7 @@ import { type ElectorMemory, look } from './elector-memory.js';
 import { type Elsewhere, nowhereElse } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs } from './ensemble-clock.js';
 import { failedBefore, failedCandidate } from './failed-candidate.js';
-import { activeRequest } from './requests.js';
+import { activeRequest, missesRequest } from './requests.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
 import { betterForMs } from './stabilization.js';
 import type { Observation } from './watchdog.js';
@@ -59,6 +59,8 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
   readonly electedFailed: boolean;
   /** The requested switchover, if it is active. Otherwise null. */
   readonly request: SwitchoverRequest | null;
+  /** Whether a decision that carries out no request leaves a missed request behind. */
+  readonly missesRequest: boolean;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
   /** Minutes of the day, in UTC, at which a decision may change. */
@@ -107,8 +109,11 @@ export function electionOf(input: ElectionInput): Election | Pending {
     return { pending: 'clock', memory };
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
-  const request = activeRequest(config, elected);
-  const facts = { elected, previous, request, sites, minutes, epochMs, elsewhere };
+  const requests = {
+    request: activeRequest(config, elected),
+    missesRequest: missesRequest(config, elected),
+  };
+  const facts = { elected, previous, ...requests, sites, minutes, epochMs, elsewhere };
   return blaming({ ...input, ...facts, clock, memory }, failed, electedFailed);
 }
 

@@ -224,6 +224,29 @@ function releaseBefore(
 }
 
 /**
+ * Returns the record of the current transition if it has reached READY, and the version of the history's head
+ * that was read. Returns null if it has not, if it is already recorded, or if there is no history.
+ */
+export function readyRecord(input: ReadyInput): RecordOfReady | null {
+  const { snapshot, elected, memory } = input;
+  const { current, history } = snapshot;
+  const isReady = current?.value?.status === 'READY' && current.value.term === elected.term;
+  if (!isReady || memory.watched !== null || history === null) return null;
+  const record = reachedReady(input, elected, current);
+  return record === null ? null : { record, headVersion: history.version };
+}
+
+interface ReadyInput extends RecordInput {
+  readonly elected: Elected;
+  readonly memory: { readonly watched: unknown };
+}
+
+interface RecordOfReady {
+  readonly record: TransitionRecord;
+  readonly headVersion: number;
+}
+
+/**
  * Returns the record of a transition that has reached READY. Returns null if the transition is already
  * recorded, or if there is no history.
  */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dropMissedRequest, endOverrides } from '../../src/core/config-changes.js';
+import { dropMissedRequest, endOverrides } from '../../src/core/upkeep.js';
 import { byHand, config, decided, epoch0Ms, group, instant, unreadable, versioned } from './builders.js';
 
 const minute = 60_000;

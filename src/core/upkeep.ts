@@ -1,15 +1,20 @@
-/** Finds configuration that has expired. The elector reports and removes it. */
+/**
+ * Upkeep: what the elector writes while a decision remains in force. It updates the notes in the decision,
+ * removes expired configuration, and declares sites failed or healthy.
+ */
 import { formatDuration } from '../model/duration.js';
 import {
-  type GroupConfig,
   overrideInForce,
   type SiteChange,
   type SwitchoverRequest,
   siteConfig,
 } from '../model/group-config.js';
-import type { GroupSnapshot } from '../model/snapshot.js';
+import { toInstant } from '../model/names.js';
 import type { Elected } from '../model/znodes.js';
+import { failureOf, recovered } from './backoff.js';
+import type { Choice } from './case.js';
 import { endedOverrides } from './deadlines.js';
+import type { Election, JudgedElection } from './election-input.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
 
 interface Explained {
@@ -32,12 +37,30 @@ export interface DropRequest extends Explained {
   readonly do: 'drop-request';
 }
 
-interface ConfigInput {
-  readonly snapshot: GroupSnapshot;
-  readonly config: GroupConfig;
-  readonly elected: Elected;
-  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
-  readonly epochMs: number;
+/**
+ * Returns the decision with a failure noted in it, or without the notes that no longer apply. Returns null if
+ * nothing changes.
+ */
+export function upkeep(election: JudgedElection, choice: Choice): Elected | null {
+  const { snapshot, members, elected, failed, elsewhere } = election;
+  const leader = recovered(elected, snapshot.current, members);
+  const isRecovered = failureOf(elected.failures, leader) !== null;
+  // Do not remove notes during a takeover. The elector can recognize a vanished claim only while the claim's
+  // decision is unchanged.
+  const mayRemove = election.memory.progress === null;
+  const ready = [...elsewhere.ready];
+  const isOver = mayRemove && ready.some((node) => failureOf(elected.failures, node) !== null);
+  const requested = mayRemove ? choice.stillRequested : elected.requested;
+  if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
+  const failures = choice.failures.filter((record) => !elsewhere.failures.includes(record));
+  return { ...elected, requested, failures };
+}
+
+type ConfigInput = Pick<Election, 'snapshot' | 'config' | 'elected' | 'epochMs'>;
+
+/** Returns the change to the configuration that is due first. Returns null if none is due. */
+export function configChange(election: Election): ChangeSites | DropRequest | null {
+  return dropMissedRequest(election) ?? endOverrides(election) ?? declareSites(election);
 }
 
 /**
@@ -83,4 +106,20 @@ function whyMissed(request: SwitchoverRequest, { elected, epochMs }: ConfigInput
   return isOver
     ? `${targetText(request.to)} was ineligible at the requested time and for ${within} after it`
     : null;
+}
+
+/** Declares one site failed or healthy per call, so that each change is reported with its own reason. */
+function declareSites(election: Election): ChangeSites | null {
+  const { snapshot, epochMs, self, sites } = election;
+  const [verdict] = snapshot.config.value === null ? [] : sites.verdicts;
+  if (verdict === undefined) return null;
+  const { site, isFailed, reason } = verdict;
+  const failed = { byRule: true, by: self, reason, at: toInstant(epochMs) };
+  return {
+    do: 'change-sites',
+    changes: [{ site, settings: { failed: isFailed ? failed : null } }],
+    what: isFailed ? `site ${site}: marked failed` : `site ${site}: marked healthy`,
+    reason,
+    configVersion: snapshot.config.version,
+  };
 }
