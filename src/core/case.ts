@@ -9,10 +9,12 @@ import type { Claim, Member } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import type { Findings, Ineligible } from './constraint.js';
+import type { Waits } from './elector-memory.js';
 import type { Elsewhere } from './elsewhere.js';
+import type { Awaited } from './first-election.js';
 import type { RankInput } from './ranking.js';
 
-export interface ChoiceInput extends RankInput {
+export interface ChoiceInput extends RankInput, Findings, Waits {
   readonly members: readonly Member[];
   readonly elsewhere: Elsewhere;
   readonly current: Claim | null;
@@ -20,23 +22,6 @@ export interface ChoiceInput extends RankInput {
   readonly failures: readonly FailureRecord[];
   /** Whether the elected node has failed and no decision has responded to that failure yet. */
   readonly electedFailed: boolean;
-  /**
-   * Returns how long a node has continuously been eligible, as observed by the caller. Returns Infinity in a
-   * simulation.
-   */
-  eligibleForMs(node: string): number;
-  /**
-   * Returns how long a node has continuously been better than the elected node, as observed by the caller.
-   * Returns Infinity in a simulation. Called only if scores are compared.
-   */
-  betterForMs(node: string): number;
-  /** How long the caller has waited for the group's first election. Infinity in a simulation. */
-  readonly lookedForMs: number;
-  /**
-   * How long the elected node has been READY, as observed by the caller. Null while the node is not READY. In
-   * a simulation, the time since the READY claim was last written.
-   */
-  readonly readyForMs: number | null;
 }
 
 export interface Choice {
@@ -59,6 +44,8 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
+  /** Whether the group's first election lacks nodes to wait for, even if it has waited long enough. */
+  readonly isAwaited: boolean;
   /** The request that the current decision carries out, with the reasons that it still overrides. */
   readonly stillRequested: Elected['requested'];
   /** True if `requested` comes from an earlier request. The one in `config` is then not carried out. */
@@ -75,10 +62,12 @@ export interface Choice {
 /** What a rule decides. Whatever it leaves out remains as the current decision has it. */
 export type Outcome = Pick<Choice, 'reason'> & Partial<Choice>;
 
-/** The input, with everything that is derived from it before the choice is made. */
-export interface Case extends ChoiceInput, Findings {
+/** The input, with what every rule considers. */
+export interface Case extends ChoiceInput {
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
+  /** What the group's first election waits for. Null if there is nothing to wait for. */
+  readonly awaited: Awaited | null;
 }
 
 export type BestFirst = readonly [Ranked, ...Ranked[]];

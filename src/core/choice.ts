@@ -3,8 +3,9 @@
  * retries, requested switchovers and simulations. The first rule with an outcome decides.
  */
 
+import type { Elected } from '../model/znodes.js';
 import type { Case, Choice, ChoiceInput, Outcome } from './case.js';
-import { findingsOf } from './constraint.js';
+import { awaited } from './first-election.js';
 import { preference } from './preference.js';
 import { rank } from './ranking.js';
 import { replacement } from './replacement.js';
@@ -12,14 +13,12 @@ import { byOperator } from './requests.js';
 
 /** Returns the elector's choice. Throws RuleFault if the strategy cannot rank the eligible nodes. */
 export function elect(input: ChoiceInput): Choice {
-  const { elected, failures } = input;
-  const findings = findingsOf(input.judged, elected, input.electedFailed);
-  const { ineligible, incumbent, stillRequested } = findings;
-  const ranking = rank(input, findings);
-  const all: Case = { ...input, ...findings, ranking };
+  const { elected, elsewhere, failures, ineligible, incumbent, stillRequested } = input;
+  const ranking = rank(input);
+  const all: Case = { ...input, ranking, awaited: awaited(input, ranking, input.lookedForMs) };
   const present = ranking.find(({ node }) => node === incumbent);
   const outcome =
-    retired(input) ??
+    retired(elected, elsewhere.retired) ??
     byOperator(all) ??
     (present === undefined ? replacement(all) : preference(all, present));
   return {
@@ -31,6 +30,7 @@ export function elect(input: ChoiceInput): Choice {
     recheckInMs: null,
     failures,
     requested: null,
+    isAwaited: all.awaited !== null,
     stillRequested,
     failedSite: null,
     ...outcome,
@@ -38,6 +38,6 @@ export function elect(input: ChoiceInput): Choice {
 }
 
 /** Returns the choice to elect no node if the slot is being removed. Returns null if the slot is kept. */
-function retired({ elected, elsewhere: { retired: why } }: ChoiceInput): Outcome | null {
-  return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
+function retired({ node }: Elected, why: string | null): Outcome | null {
+  return why === null ? null : { node: null, changes: node !== null, cause: 'planned', reason: why };
 }

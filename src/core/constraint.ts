@@ -37,13 +37,19 @@ export interface ConstraintContext {
   readonly elsewhere: Elsewhere;
 }
 
-/** Builds the context for constraints. `elected` is the current decision. */
-export function constraintContextOf(
-  known: Omit<ConstraintContext, 'elected'> & { readonly elected: Pick<Elected, 'node'> },
-): ConstraintContext {
-  const { config, failures, nowMs, neighbour, elsewhere, elected } = known;
+interface ContextInput extends Pick<ConstraintContext, 'config' | 'failures' | 'elsewhere'> {
+  readonly snapshot: { readonly neighbour?: Neighbour | null | undefined };
+  /** The current decision. */
+  readonly elected: Pick<Elected, 'node'>;
+  readonly epochMs: number;
+}
+
+/** Builds the context for constraints. */
+export function contextOf(input: ContextInput): ConstraintContext {
+  const { snapshot, config, failures, epochMs, elsewhere, elected } = input;
+  const { neighbour = null } = snapshot;
   const named = elected.node === null ? elsewhere.elected : [...elsewhere.elected, elected.node];
-  return { config, failures, nowMs, neighbour, elsewhere, elected: new Set(named) };
+  return { config, failures, nowMs: epochMs, neighbour, elsewhere, elected: new Set(named) };
 }
 
 /** A constraint. `check` is a pure function of its arguments. */

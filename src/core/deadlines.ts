@@ -46,6 +46,16 @@ export interface Timed {
   readonly minutes: readonly number[];
 }
 
+/**
+ * Returns the time until the next instant after `epochMs` at which a decision may change: a deadline or a minute
+ * of the day. Returns null if there is none.
+ */
+export function nextInstantInMs({ config, failures, minutes }: Timed, epochMs: number): number | null {
+  const deadlineMs = nextDeadlineInMs(config, failures, epochMs);
+  const minuteMs = nextMinuteInMs(minutes, epochMs);
+  return deadlineMs === null || minuteMs === null ? (deadlineMs ?? minuteMs) : Math.min(deadlineMs, minuteMs);
+}
+
 /** Whether the ensemble's clock must be read again before any decision at `nowMs` (monotonic). */
 export function needsReading(
   reading: ClockReading | null,

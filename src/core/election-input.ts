@@ -5,25 +5,18 @@
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
 import type { SwitchoverRequest } from '../model/group-config.js';
-import { incarnationKey } from '../model/snapshot.js';
-import type { Elected, Place } from '../model/znodes.js';
+import type { Claim } from '../model/snapshot.js';
+import type { Elected, FailureRecord, Place } from '../model/znodes.js';
 import { currentFailures, type Failed } from './backoff.js';
-import type { ChoiceInput } from './case.js';
-import {
-  type AnyConstraint,
-  type ConstraintContext,
-  constraintContextOf,
-  type Judged,
-} from './constraint.js';
-import { mustReadClock } from './deadlines.js';
+import type { AnyConstraint, Findings, Judged } from './constraint.js';
+import { mustReadClock, nextInstantInMs } from './deadlines.js';
 import { effectiveDecision, previousLeader } from './effective-decision.js';
-import { type ElectorMemory, look } from './elector-memory.js';
+import { type ElectorMemory, look, type Waits, waitsOf } from './elector-memory.js';
 import { type Elsewhere, nowhereElse } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs } from './ensemble-clock.js';
 import { failedBefore, failedCandidate } from './failed-candidate.js';
 import { activeRequest, missesRequest } from './requests.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
-import { betterForMs } from './stabilization.js';
 import type { Observation } from './watchdog.js';
 
 /**
@@ -51,9 +44,10 @@ export interface ElectionInput extends Observation {
 }
 
 /** An election input with the values that are derived from it. */
-export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
+export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'>, Waits {
   readonly clock: ClockReading;
   readonly elected: Elected;
+  readonly current: Claim | null;
   readonly failed: Failed | null;
   /** Whether the elected node has failed and no decision has responded to that failure yet. */
   readonly electedFailed: boolean;
@@ -70,12 +64,14 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
-  /** Context for constraints. Its failures are the current ones and the failure that is being acted on. */
-  readonly context: ConstraintContext;
+  /** The current failures, and the failure that is being acted on. */
+  readonly failures: readonly FailureRecord[];
+  /** Time until the next instant, on the ensemble's clock, at which a decision may change. Null if there is none. */
+  readonly nextInstantInMs: number | null;
 }
 
 /** An election with the findings about every node. */
-export interface JudgedElection extends Election {
+export interface JudgedElection extends Election, Findings {
   /** Findings about each node, in order of node ids. */
   readonly judged: readonly Judged[];
 }
@@ -109,12 +105,28 @@ export function electionOf(input: ElectionInput): Election | Pending {
     return { pending: 'clock', memory };
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
-  const requests = {
+  const failures = currentFailures({ ...input, elected, elsewhere, epochMs }, failed);
+  return {
+    ...input,
+    ...{
+      clock,
+      memory,
+      elected,
+      previous,
+      sites,
+      failed,
+      electedFailed,
+      minutes,
+      epochMs,
+      elsewhere,
+      failures,
+    },
+    ...waitsOf(input, elected, memory),
+    current: snapshot.current,
+    nextInstantInMs: nextInstantInMs({ config, failures, minutes }, epochMs),
     request: activeRequest(config, elected),
     missesRequest: missesRequest(config, elected),
   };
-  const facts = { elected, previous, ...requests, sites, minutes, epochMs, elsewhere };
-  return blaming({ ...input, ...facts, clock, memory }, failed, electedFailed);
 }
 
 /**
@@ -125,56 +137,4 @@ export function awaitsSuccessor(input: ElectionInput): boolean {
   const elected = effectiveDecision(input.snapshot);
   const memory = look(input, elected, input.memory);
   return failedCandidate(input, elected, memory) !== null || failedBefore({ ...input, elected });
-}
-
-/**
- * Returns the election that responds to the failure `failed`. If `failed` is null, there is no failure to
- * respond to.
- */
-export function blaming(
-  election: Omit<Election, 'failed' | 'electedFailed' | 'context'>,
-  failed: Failed | null,
-  electedFailed = failed !== null,
-): Election {
-  return { ...election, failed, electedFailed, context: constraintContextIn(election, failed) };
-}
-
-/**
- * Returns the context for constraints in an election that responds to the failure `failed`. If `failed` is
- * null, there is no failure to respond to.
- */
-export function constraintContextIn(
-  election: Pick<Election, 'snapshot' | 'members' | 'config' | 'elected' | 'elsewhere' | 'epochMs'>,
-  failed: Failed | null = null,
-): ConstraintContext {
-  const { snapshot, config, elected, elsewhere, epochMs } = election;
-  const failures = currentFailures(election, failed);
-  const { neighbour = null } = snapshot;
-  return constraintContextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
-}
-
-/** Returns the input for the elector's choice. */
-export function choiceInputOf(election: JudgedElection): ChoiceInput {
-  const { snapshot, members, config, strategy, memory, elected, nowMs, epochMs } = election;
-  const eligibleSinceMs = new Map(
-    members.map((member) => [member.node, memory.eligibleSinceMs.get(incarnationKey(member))]),
-  );
-  return {
-    config,
-    strategy,
-    elected,
-    request: election.request,
-    current: snapshot.current,
-    previous: election.previous,
-    members,
-    failures: election.context.failures,
-    nowMs: epochMs,
-    electedFailed: election.electedFailed,
-    eligibleForMs: (node) => nowMs - (eligibleSinceMs.get(node) ?? nowMs),
-    betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betterSince),
-    lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
-    readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
-    judged: election.judged,
-    elsewhere: election.elsewhere,
-  };
 }

@@ -4,9 +4,10 @@
  * case, the memory contains what the node observed in its periodic checks of the group.
  */
 
+import { incarnationKey } from '../model/snapshot.js';
 import type { Elected, Successor } from '../model/znodes.js';
 import { countSites, type SiteCounts } from './site-rules.js';
-import type { BetterSince } from './stabilization.js';
+import { type BetterSince, betterForMs } from './stabilization.js';
 import { type Observation, observeTransition, type Transition } from './watchdog.js';
 
 /**
@@ -118,5 +119,43 @@ export function look(observation: Observation, elected: Elected, memory: Elector
       seat === null || seat.below !== null
         ? null
         : { seat: seat.name, counts: countSites(observation, counts ?? new Map()) },
+  };
+}
+
+/** How long the conditions of a choice have lasted. */
+export interface Waits {
+  /**
+   * Returns how long a node has continuously been eligible, as observed by the caller. Returns Infinity in a
+   * simulation.
+   */
+  eligibleForMs(node: string): number;
+  /**
+   * Returns how long a node has continuously been better than the elected node, as observed by the caller.
+   * Returns Infinity in a simulation. Called only if scores are compared.
+   */
+  betterForMs(node: string): number;
+  /** How long the caller has waited for the group's first election. Infinity in a simulation. */
+  readonly lookedForMs: number;
+  /**
+   * How long the elected node has been READY, as observed by the caller. Null while the node is not READY. In
+   * a simulation, the time since the READY claim was last written.
+   */
+  readonly readyForMs: number | null;
+}
+
+/** Returns how long what the elector remembers has lasted. */
+export function waitsOf(
+  { members, nowMs }: Observation,
+  { node: elected }: Elected,
+  memory: ElectorMemory,
+): Waits {
+  const eligibleSinceMs = new Map(
+    members.map((member) => [member.node, memory.eligibleSinceMs.get(incarnationKey(member))]),
+  );
+  return {
+    eligibleForMs: (node) => nowMs - (eligibleSinceMs.get(node) ?? nowMs),
+    betterForMs: (node) => betterForMs({ members, elected, nowMs }, node, memory.betterSince),
+    lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
+    readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
   };
 }

@@ -30,15 +30,15 @@ export function isFirst({
 }
 
 export interface Awaited {
-  /** Time after which the election is held in any case. */
+  /** Time until the election is held in any case. Not positive once it has waited long enough. */
   readonly leftMs: number;
   /** What the election waits for, as text for display. */
   readonly reason: string;
 }
 
 /**
- * Returns what the first election waits for. Returns null if it does not wait. `lookedForMs` is how long the
- * elector has observed the group.
+ * Returns what the first election waits for. Returns null if there is nothing to wait for. `lookedForMs` is how
+ * long the elector has observed the group.
  */
 export function awaited(
   { elected, previous, config, strategy, members, elsewhere }: Case,
@@ -47,12 +47,12 @@ export function awaited(
 ): Awaited | null {
   const { nodes, within } = config.firstElection;
   const leftMs = durationMs(within) - lookedForMs;
-  if (!isFirst({ elected, previous, elsewhere }) || leftMs <= 0) return null;
+  if (!isFirst({ elected, previous, elsewhere })) return null;
   const silent = members.filter(({ scores }) => strategy.usesScores === true && scores === undefined);
   const unheard = new Set(silent.map(({ node }) => node));
   const there = ranking.filter(({ node }) => !unheard.has(node)).length;
   if (there >= nodes) return null;
   const kind = `eligible node${nodes === 1 ? '' : 's'}${strategy.usesScores === true ? ' with scores' : ''}`;
-  const until = `${there} so far, at most ${formatDuration(leftMs)} more`;
+  const until = `${there} so far, at most ${formatDuration(Math.max(0, leftMs))} more`;
   return { leftMs, reason: `the first election waits for ${nodes} ${kind}: ${until}` };
 }

@@ -77,20 +77,20 @@ function prefer(input: Case, better: BestFirst, present: Ranked): Outcome {
  * Returns the time since the node's last failure. The caller has not necessarily observed the node throughout
  * its backoff.
  */
-function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number {
+function sinceFailureMs({ failures, epochMs }: ChoiceInput, node: string): number {
   const record = failureOf(failures, node);
-  return record === null ? Number.POSITIVE_INFINITY : nowMs - fromInstant(record.failedAt);
+  return record === null ? Number.POSITIVE_INFINITY : epochMs - fromInstant(record.failedAt);
 }
 
 /**
  * Returns why an operator wants the present leader to be replaced. The reason is that the leader's own
  * priority or the priority of its site was lowered after its election. Returns null if neither was lowered.
  */
-function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | null {
+function wasLowered({ elected, config, members, epochMs }: ChoiceInput): string | null {
   const leader = members.find(({ node }) => node === elected.node)?.value;
   if (leader == null || elected.priorities === null) return null;
   const [siteThen, nodeThen] = elected.priorities;
-  const siteNow = sitePriority(config, leader.site, nowMs);
+  const siteNow = sitePriority(config, leader.site, epochMs);
   if (siteNow < siteThen) return `the priority of site ${leader.site} fell from ${siteThen} to ${siteNow}`;
   if (leader.priority < nodeThen) {
     return `the priority of node ${leader.node} fell from ${nodeThen} to ${leader.priority}`;

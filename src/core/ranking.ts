@@ -50,20 +50,19 @@ export interface RankInput {
   /** All registered nodes with their findings, in order of node ids. */
   readonly judged: readonly Judged[];
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
-  readonly nowMs: number;
+  readonly epochMs: number;
 }
 
 /**
  * Ranks the eligible nodes and returns them, best first. Nodes with a soft constraint against them come last.
  * Throws RuleFault if the strategy fails, and Unanswered if its answer is still pending.
  */
-export function rank(input: RankInput, findings: Findings): readonly Ranked[] {
-  const { strategy, previous, elected, judged } = input;
-  const { incumbent } = findings;
+export function rank(input: RankInput & Findings): readonly Ranked[] {
+  const { strategy, previous, elected, judged, eligible, incumbent } = input;
+  const conditions = conditionsOf(input);
   const peers = judged.flatMap(({ member }) => peerOf(member));
-  const candidates = findings.eligible.flatMap((member) => candidateOf(member, input));
+  const candidates = eligible.flatMap((member) => candidateOf(member, input));
   const known = candidates.map(({ node }) => node);
-  const conditions = conditionsOf(input, findings);
   let answer: unknown;
   try {
     answer = strategy.rank({ candidates, previous, peers, incumbent, term: elected.term + 1, conditions });
@@ -75,16 +74,14 @@ export function rank(input: RankInput, findings: Findings): readonly Ranked[] {
 }
 
 /** Returns what a strategy may consider in addition to the nodes. */
-function conditionsOf(
-  { elected, request, judged, config, nowMs }: RankInput,
-  { incumbent, failedSite, ineligible }: Findings,
-): Conditions {
+function conditionsOf(input: RankInput & Findings): Conditions {
+  const { elected, request, judged, config, epochMs, incumbent, failedSite, ineligible } = input;
   const isRequested = request !== null;
   const site = incumbent === null ? failedSite : elected.failedSite;
   return {
     after: site === null || isRequested ? 'planned' : 'failure',
     failedSite: isRequested ? null : site,
-    minuteOfDay: minuteOfDay(nowMs),
+    minuteOfDay: minuteOfDay(epochMs),
     registered: judged.length,
     eligible: judged.length - ineligible.filter((one) => ownIneligibleReasons(one).length > 0).length,
     flags: Object.keys(config.flags).toSorted(),
@@ -153,12 +150,12 @@ export function peerOf({ node, value, scores }: Member): Peer[] {
 /** Returns the part of an eligible member that strategies see. */
 export function candidateOf(
   { node, seat, value, scores }: Member,
-  { config, nowMs }: Pick<RankInput, 'config' | 'nowMs'>,
+  { config, epochMs }: Pick<RankInput, 'config' | 'epochMs'>,
 ): Candidate[] {
   if (value === null) return [];
   const { site, priority, tags } = value;
   const values = scores?.values ?? nothing;
   return [
-    { node, site, priority, sitePriority: sitePriority(config, site, nowMs), seat, scores: values, tags },
+    { node, site, priority, sitePriority: sitePriority(config, site, epochMs), seat, scores: values, tags },
   ];
 }

@@ -20,15 +20,14 @@ import {
   reasonsOf,
 } from './constraint.js';
 import { isGivenUp } from './elsewhere.js';
-import { awaited } from './first-election.js';
 import { requestedBefore, withLastGood } from './planned-change.js';
 
 /** Returns what to do if no eligible node is elected, or if the elected node has failed. */
 export function replacement(all: Case): Outcome {
   const [best, ...others] = all.ranking;
   if (best === undefined) return nobodyEligible(all);
-  const first = awaited(all, all.ranking, all.lookedForMs);
-  if (first !== null) return { ...nobody(all.elected, first.reason), recheckInMs: first.leftMs };
+  const { leftMs = 0, reason = '' } = all.awaited ?? {};
+  if (leftMs > 0) return { ...nobody(all.elected, reason), recheckInMs: leftMs };
   return replace(all, [best, ...others]);
 }
 
@@ -101,7 +100,7 @@ function leads({ current, members, elected }: ChoiceInput): boolean {
  * retry happens no sooner than the base backoff after that failure.
  */
 function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
-  const { failures, config, nowMs, elected } = input;
+  const { failures, config, epochMs, elected } = input;
   const onlyInBackoff = ineligible
     .filter(({ ineligibleReasons: found }) => found.every(({ kind }) => kind === kindOfBackoff))
     .map(({ node }) => node);
@@ -109,7 +108,7 @@ function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible
     .filter(({ node }) => onlyInBackoff.includes(node))
     .toSorted((a, b) => fromInstant(a.failedAt) - fromInstant(b.failedAt));
   if (record === undefined) return null;
-  const waitMs = retryAtMs(record, config) - nowMs;
+  const waitMs = retryAtMs(record, config) - epochMs;
   if (waitMs > 0) {
     const when = `will be retried in ${formatDuration(waitMs)}`;
     return nobody(

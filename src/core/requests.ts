@@ -100,10 +100,10 @@ export function byOperator(all: Case): Outcome | null {
 }
 
 function carriedOut(all: Case): Outcome | null {
-  const { request, elected, failures, nowMs, ranking, ineligible, elsewhere } = all;
+  const { request, elected, failures, epochMs, ranking, ineligible, elsewhere } = all;
   if (request === null) return null;
-  if (request.notBefore !== null && fromInstant(request.notBefore) > nowMs) return null;
-  if (nowMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
+  if (request.notBefore !== null && fromInstant(request.notBefore) > epochMs) return null;
+  if (epochMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
   const target = requestTarget(request, all, ranking);
   if (target === null || target === elected.node) return null;
   const { by, force } = request;
@@ -149,11 +149,11 @@ export function pausedText({ by, reason }: NonNullable<GroupConfig['paused']>): 
  * node is tried again once its backoff ends.
  */
 function paused(
-  { elected, stillRequested, electedFailed, failures, nowMs }: Case,
+  { elected, stillRequested, electedFailed, failures, epochMs }: Case,
   pause: NonNullable<GroupConfig['paused']>,
 ): Outcome {
   const why = pausedText(pause);
-  const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
+  const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, epochMs));
   if (!electedFailed || waits) return { reason: why };
   // The request remains in force during the retry. Keep the reasons that the request overrode, and the node
   // to which leadership returns once the group is resumed.

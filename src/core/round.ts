@@ -10,28 +10,20 @@
  */
 
 import { durationMs } from '../model/duration.js';
+import { currentFailures } from './backoff.js';
 import type { Choice } from './case.js';
 import { elect } from './choice.js';
-import { eligibleSince, judgeAll } from './constraint.js';
-import { nextDeadlineInMs } from './deadlines.js';
-import { actionsFor, type ElectorAction } from './decision.js';
-import {
-  blaming,
-  choiceInputOf,
-  type Election,
-  type ElectionInput,
-  electionOf,
-  type JudgedElection,
-  type Pending,
-} from './election-input.js';
+import { contextOf, eligibleSince, findingsOf, judgeAll } from './constraint.js';
+import { nextInstantInMs } from './deadlines.js';
+import { actionsFor, type ElectorAction, nextDecision } from './decision.js';
+import { type Election, type ElectionInput, electionOf } from './election-input.js';
 import { type ElectorMemory, longestWaitMs } from './elector-memory.js';
-import { isExact, nextMinuteInMs } from './ensemble-clock.js';
-import { awaited } from './first-election.js';
+import { isExact } from './ensemble-clock.js';
 import { lostLeaseAgain } from './lease-loss.js';
 import { RuleFault } from './ranking.js';
 import { updatedBetterSince } from './stabilization.js';
 import { publishSuccessor } from './successor.js';
-import { overdueMs, type Watched } from './watchdog.js';
+import { overdueMs } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
 export { effectiveDecision } from './effective-decision.js';
@@ -71,69 +63,59 @@ export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: Elect
  * all other errors of strategies and constraints itself.
  */
 export function electorRound(input: ElectionInput): ElectorRound {
-  const model = electionOf(input);
-  if ('pending' in model) return pendingRound(model);
-  return judgeLeaseLosses(model, decide(model));
-}
-
-function pendingRound({ pending, memory }: Pending): ElectorRound {
-  if (pending === 'clock') return readClock(memory);
-  return { actions: [], memory, recheckInMs: 1, choice: null };
+  const election = electionOf(input);
+  if (!('pending' in election)) return judgeLeaseLosses(election, decide(election));
+  const { pending, memory } = election;
+  return pending === 'clock' ? readClock(memory) : { actions: [], memory, recheckInMs: 1, choice: null };
 }
 
 function readClock(memory: ElectorMemory): ElectorRound {
   return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
 }
 
-function decide(model: Election): ElectorRound {
-  let { memory } = model;
+/**
+ * Decides about the leader. If the strategy or a constraint fails, this node hands over the elector role,
+ * because another node may be able to run it.
+ */
+function decide(election: Election): ElectorRound {
+  let { memory } = election;
+  const { snapshot, members, constraints, elected, electedFailed, strategy, nowMs } = election;
+  const context = contextOf(election);
   try {
-    const judged = judgeAll(model.members, model.constraints, model.context);
-    memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, model.nowMs) };
-    const election = { ...model, judged, memory };
-    const choice = elect(choiceInputOf(election));
-    const due = actionsFor(election, choice);
-    const { publish, known } = publishSuccessor(election, due);
+    const judged = judgeAll(members, constraints, context);
+    const found = { ...election, judged, ...findingsOf(judged, elected, electedFailed) };
+    memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, nowMs) };
+    const choice = elect(found);
+    const due = actionsFor(found, choice);
+    const { publish, known } = publishSuccessor(election, due, (among) => {
+      const others = judgeAll(among, constraints, context);
+      const findings = findingsOf(others, elected, electedFailed);
+      const other = { ...election, members: among, judged: others, ...findings };
+      const would = elect(other);
+      return { choice: would, decision: nextDecision(other, would) };
+    });
     const actions = publish === null ? due : [...due, publish];
-    const remembering = { ...election, memory: { ...memory, successor: known } };
-    return { ...afterwards(remembering, choice, actions), choice };
+    const isAlarm = actions.some((action) => action.do === 'alarm');
+    const compared = { members, elected: elected.node, nowMs };
+    const isCompared = strategy.usesScores === true;
+    return {
+      actions,
+      memory: {
+        ...memory,
+        successor: known,
+        alarmed: isAlarm ? (snapshot.current?.token ?? null) : memory.alarmed,
+        betterSince: isCompared ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,
+        firstLookMs: choice.isAwaited ? (memory.firstLookMs ?? nowMs) : null,
+      },
+      recheckInMs: untilNextRoundMs(election, choice),
+      choice,
+    };
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    return givingUp({ ...model, memory }, error);
+    const configVersion = snapshot.config.version;
+    const actions = [{ do: 'give-up-seat', reason: error.message, configVersion } as const];
+    return { actions, memory, recheckInMs: null, choice: null };
   }
-}
-
-/**
- * Returns a round that hands over the elector role, because another node may be able to run the strategy or
- * the constraint.
- */
-function givingUp({ snapshot, memory }: Election, { message }: RuleFault): ElectorRound {
-  const configVersion = snapshot.config.version;
-  const actions = [{ do: 'give-up-seat', reason: message, configVersion } as const];
-  return { actions, memory, recheckInMs: null, choice: null };
-}
-
-/** Returns the result of a round: its actions, the memory to keep, and the time until the next round. */
-function afterwards(
-  election: JudgedElection,
-  choice: Choice,
-  actions: readonly ElectorAction[],
-): Omit<ElectorRound, 'choice'> {
-  const { snapshot, config, memory, strategy, epochMs, nowMs } = election;
-  const alarms = actions.some((action) => action.do === 'alarm');
-  const alarmed = alarms ? (snapshot.current?.token ?? null) : memory.alarmed;
-  return {
-    actions,
-    memory: { ...memory, ...waitsSeen(election, choice), alarmed },
-    recheckInMs: soonest([
-      choice.recheckInMs,
-      nextDeadlineInMs(config, choice.failures, epochMs),
-      nextMinuteInMs(election.minutes, epochMs),
-      election.sites.waitMs,
-      memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
-      strategy.usesScores === true ? durationMs(config.stabilization.interval) : null,
-    ]),
-  };
 }
 
 /**
@@ -142,18 +124,15 @@ function afterwards(
  * disconnected node cannot know their cause. Instead, it hands over the elector role to the next elector.
  */
 function judgeLeaseLosses(election: Election, asItStands: ElectorRound): ElectorRound {
-  const { snapshot, members, elected, self, memory, clock, nowMs } = election;
-  const { current } = snapshot;
+  const { members, current, elected, self, memory, clock, nowMs, epochMs } = election;
   if (current === null || asItStands.choice?.changes !== false) return asItStands;
   const isOwn = elected.node === self;
-  const observed = {
-    ...election,
-    current,
-    observedSinceMs: isOwn ? Number.NEGATIVE_INFINITY : election.observedSinceMs,
-  };
-  const failed = lostLeaseAgain(observed, elected);
+  const observedSinceMs = isOwn ? Number.NEGATIVE_INFINITY : election.observedSinceMs;
+  const failed = lostLeaseAgain({ ...election, current, observedSinceMs }, elected);
   if (failed === null || memory.leftTo === current.token) return asItStands;
-  const round = decide(blaming(election, failed));
+  const failures = currentFailures(election, failed);
+  const next = nextInstantInMs({ ...election, failures }, epochMs);
+  const round = decide({ ...election, failed, electedFailed: true, failures, nextInstantInMs: next });
   const node = round.choice?.node ?? null;
   if (node === null || node === elected.node) return asItStands;
   if (!isOwn) return isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
@@ -164,34 +143,19 @@ function judgeLeaseLosses(election: Election, asItStands: ElectorRound): Elector
 }
 
 /**
- * Returns the nodes that the choice found better than the leader, and the start of the wait for a first
- * election.
+ * Returns the time until the next round: the shortest wait that has not ended yet. Returns null if there is
+ * none. A condition that is overdue is checked again before the memory expires.
  */
-function waitsSeen(election: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
-  const { members, strategy, memory, elected, nowMs } = election;
-  const compared = { members, elected: elected.node, nowMs };
-  const isAwaited = awaited(election, choice.ranking, 0) !== null;
-  return {
-    betterSince:
-      strategy.usesScores === true ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,
-    firstLookMs: isAwaited ? (memory.firstLookMs ?? nowMs) : null,
-  };
-}
-
-/**
- * Returns the time until a condition is overdue. If it is already overdue, returns the longest wait, so that
- * the condition is checked again before the memory expires.
- */
-function untilOverdueMs(watched: Watched, nowMs: number): number {
-  const leftMs = -overdueMs(watched, nowMs);
-  return leftMs > 0 ? leftMs : longestWaitMs;
-}
-
-/**
- * Returns the shortest wait that has not ended yet, or null if there is none. This round has already acted on
- * waits that have ended.
- */
-function soonest(waits: readonly (number | null)[]): number | null {
-  const ahead = waits.map((wait) => wait ?? 0).filter((wait) => wait > 0);
+function untilNextRoundMs(election: Election, choice: Choice): number | null {
+  const { memory, config, strategy, sites, nowMs } = election;
+  const { watched } = memory;
+  const leftMs = watched === null ? 0 : -overdueMs(watched, nowMs);
+  const ahead = [
+    choice.recheckInMs ?? 0,
+    election.nextInstantInMs ?? 0,
+    sites.waitMs ?? 0,
+    watched !== null && leftMs <= 0 ? longestWaitMs : leftMs,
+    strategy.usesScores === true ? durationMs(config.stabilization.interval) : 0,
+  ].filter((wait) => wait > 0);
   return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead, longestWaitMs));
 }

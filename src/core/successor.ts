@@ -11,13 +11,12 @@
  * leaves may come too late for the published decision.
  */
 import { encodedText } from '../model/names.js';
-import { type Successor, successorSchema } from '../model/znodes.js';
+import type { Member } from '../model/snapshot.js';
+import { type Elected, type Successor, successorSchema } from '../model/znodes.js';
 import type { Choice } from './case.js';
-import { elect } from './choice.js';
-import { ineligibleText, judgeAll } from './constraint.js';
-import { nextDeadlineInMs } from './deadlines.js';
-import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
-import { choiceInputOf, type JudgedElection } from './election-input.js';
+import { ineligibleText } from './constraint.js';
+import type { ElectorAction, PublishSuccessor } from './decision.js';
+import type { Election } from './election-input.js';
 import type { KnownSuccessor } from './elector-memory.js';
 import { pausedText } from './requests.js';
 
@@ -30,18 +29,28 @@ interface Published {
   readonly known: KnownSuccessor | null;
 }
 
+/** Returns what the elector would decide now if the group had these members. */
+export type DecideAmong = (members: readonly Member[]) => {
+  readonly choice: Choice;
+  readonly decision: Elected;
+};
+
 /**
  * Returns the action that publishes the successor. Returns no action if the published successor is still
  * correct, if the elected node is not READY, or if the `due` actions are about to change the basis for a
  * successor. Searches for a successor only if this basis has changed since the last search.
  */
-export function publishSuccessor(seen: JudgedElection, due: readonly ElectorAction[]): Published {
+export function publishSuccessor(
+  seen: Election,
+  due: readonly ElectorAction[],
+  decideAmong: DecideAmong,
+): Published {
   const { snapshot, memory } = seen;
   const { successor: published, elected, config } = snapshot;
   const isQuiet = due.every(({ do: verb }) => verb === 'record');
   if (published === undefined || !isQuiet || !isReadyInTerm(seen))
     return { publish: null, known: memory.successor };
-  const known = knownSuccessor(seen);
+  const known = knownSuccessor(seen, decideAmong);
   const { found } = known;
   const isPublished = published !== null && JSON.stringify(published.value) === JSON.stringify(found);
   if (found === null || isPublished) return { publish: null, known };
@@ -50,11 +59,11 @@ export function publishSuccessor(seen: JudgedElection, due: readonly ElectorActi
   return { publish: { do: 'publish-successor', successor: found, version, ...versions }, known };
 }
 
-function knownSuccessor(seen: JudgedElection): KnownSuccessor {
+function knownSuccessor(seen: Election, decideAmong: DecideAmong): KnownSuccessor {
   const before = seen.memory.successor;
   const restsOn = restsOnIn(seen);
   if (before !== null && isSame(before.restsOn, restsOn)) return before;
-  const found = successorOf(seen);
+  const found = successorOf(seen, decideAmong);
   return { restsOn, found: found === null ? null : asStored(found) };
 }
 
@@ -68,13 +77,13 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
  * missed. The time matters only while a time limit has yet to expire. Otherwise, it affects only which
  * failures are remembered.
  */
-function restsOnIn(seen: JudgedElection): unknown[] {
-  const { self, snapshot, config, strategy, constraints, members, previous, context, elsewhere } = seen;
+function restsOnIn(seen: Election): unknown[] {
+  const { self, snapshot, config, strategy, constraints, members, previous, failures, elsewhere } = seen;
   return [
     ...[self, elsewhere, config, snapshot.config.version, snapshot.elected.value, snapshot.elected.version],
     ...[previous?.node, previous?.site, strategy.name, strategy.usesScores, strategy.minutes],
-    awaitsTimeLimit(seen),
-    ...[context.failures.length, ...context.failures, constraints.length, ...constraints],
+    seen.nextInstantInMs === null,
+    ...[failures.length, ...failures, constraints.length, ...constraints],
     ...members.flatMap(({ node, value, problem, version, owner, seat, seatNames = [] }) => {
       return [node, value, problem, version, owner, seat, seatNames.length, ...seatNames];
     }),
@@ -93,7 +102,7 @@ function asStored(successor: Successor): Successor {
  * Whether the elected node is READY in the current term, and the current configuration is readable. A pending
  * decision about the node is among the due actions.
  */
-function isReadyInTerm({ snapshot, elected, memory }: JudgedElection): boolean {
+function isReadyInTerm({ snapshot, elected, memory }: Election): boolean {
   if (snapshot.config.value === null) return false;
   return memory.ready !== null && snapshot.current?.value?.term === elected.term;
 }
@@ -102,7 +111,7 @@ function isReadyInTerm({ snapshot, elected, memory }: JudgedElection): boolean {
  * Returns the successor. Returns null if the next leader has just joined and has no seat yet. It will soon
  * have a seat, so nothing needs to be published until then.
  */
-function successorOf(seen: JudgedElection): Successor | null {
+function successorOf(seen: Election, decideAmong: DecideAmong): Successor | null {
   const never = whyNobody(seen);
   if (never !== null) return nobody(never);
   const why = whyUndecided(seen);
@@ -112,8 +121,7 @@ function successorOf(seen: JudgedElection): Successor | null {
       ? { ...member, value: { ...member.value, draining: true } }
       : member,
   );
-  const leaving = { ...seen, members, judged: judgeAll(members, seen.constraints, seen.context) };
-  const choice = elect(choiceInputOf(leaving));
+  const { choice, decision } = decideAmong(members);
   if (choice.ranking.length === 0) return nobody(noneEligible(choice, seen.elected.node));
   const next = members.find(({ node }) => node === choice.node) ?? null;
   if (!choice.changes || choice.cause !== 'shutdown' || next === null || next.value === null)
@@ -125,7 +133,7 @@ function successorOf(seen: JudgedElection): Successor | null {
     return undecided(`${node} runs onPrepare before the leader starts its release`);
   return {
     prepared: {
-      decision: { ...nextDecision(leaving, choice), node, site: value.site },
+      decision: { ...decision, node, site: value.site },
       electedVersion: seen.snapshot.elected.version,
       configVersion: seen.snapshot.config.version,
       nodeVersion: version,
@@ -145,7 +153,7 @@ function nobody(reason: string): Successor {
 }
 
 /** Returns why no node can follow, whatever else the choice depends on. Returns null if a node may follow. */
-function whyNobody({ config, elected, request, members }: JudgedElection): string | null {
+function whyNobody({ config, elected, request, members }: Election): string | null {
   if (members.every(({ node }) => node === elected.node)) return 'no other node is registered';
   if (config.paused === null || request !== null) return null;
   return pausedText(config.paused);
@@ -160,7 +168,7 @@ function noneEligible({ ineligible }: Choice, leader: string | null): string {
  * Returns why the choice depends on more than the versions that a prepared decision names. Returns null if it
  * does not.
  */
-function whyUndecided(seen: JudgedElection): string | null {
+function whyUndecided(seen: Election): string | null {
   const { config, request, strategy, constraints, members } = seen;
   if (request !== null) return 'a switchover is requested';
   if (config.leaders > 1) return 'the group has several leaders';
@@ -172,9 +180,5 @@ function whyUndecided(seen: JudgedElection): string | null {
     (constraint) => 'check' in constraint && constraint.minutes === undefined,
   );
   if (!isBuiltIn) return 'a constraint judges the nodes again at each change of leader';
-  return awaitsTimeLimit(seen) ? 'the choice may change when a time limit expires' : null;
-}
-
-function awaitsTimeLimit({ config, context, epochMs }: JudgedElection): boolean {
-  return nextDeadlineInMs(config, context.failures, epochMs) !== null;
+  return seen.nextInstantInMs !== null ? 'the choice may change when a time limit expires' : null;
 }

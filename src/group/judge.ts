@@ -3,12 +3,11 @@
  * that this process has read.
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
-import { failureOf } from '../core/backoff.js';
+import { currentFailures, failureOf } from '../core/backoff.js';
 import type { Choice, ChoiceInput } from '../core/case.js';
 import { elect } from '../core/choice.js';
-import { type AnyConstraint, type Judged, judgeAll } from '../core/constraint.js';
+import { type AnyConstraint, contextOf, findingsOf, type Judged, judgeAll } from '../core/constraint.js';
 import { effectiveDecision, previousLeader } from '../core/effective-decision.js';
-import { constraintContextIn } from '../core/election-input.js';
 import { awaited } from '../core/first-election.js';
 import { RuleFault } from '../core/ranking.js';
 import { activeRequest } from '../core/requests.js';
@@ -109,8 +108,10 @@ function chooseFor(question: Question): Choice {
   const elected = effectiveDecision(snapshot);
   const leads = readyNode(current, members) === elected.node;
   const input = { snapshot: { ...snapshot, current }, members, config, elected, elsewhere, epochMs: nowMs };
-  const context = constraintContextIn(input);
+  const failures = currentFailures(input, null);
   try {
+    const judged = judgeAll(members, constraints, contextOf({ ...input, failures }));
+    const electedFailed = isFailed(snapshot, members, whole.members);
     const question: ChoiceInput = {
       config,
       strategy,
@@ -119,10 +120,11 @@ function chooseFor(question: Question): Choice {
       current,
       previous: previousLeader(snapshot, whole.members),
       members,
-      judged: judgeAll(members, constraints, context),
-      failures: context.failures,
-      nowMs,
-      electedFailed: isFailed(snapshot, members, whole.members),
+      judged,
+      ...findingsOf(judged, elected, electedFailed),
+      failures,
+      epochMs: nowMs,
+      electedFailed,
       eligibleForMs: () => Number.POSITIVE_INFINITY,
       betterForMs: () => Number.POSITIVE_INFINITY,
       lookedForMs: Number.POSITIVE_INFINITY,
@@ -158,7 +160,10 @@ function isLongPutOff(
 /** Describes a delay whose end only the elector knows. Null if there is no such delay. */
 function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
-  if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
+  if (choice.cause === 'first') {
+    const { leftMs = 0, reason = null } = awaited(question, choice.ranking, 0) ?? {};
+    return leftMs > 0 ? reason : null;
+  }
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
   const counted = 'without interruption, as measured by the elector';
   if (strategy.usesScores !== true) {
@@ -176,14 +181,8 @@ export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number
   const { members } = view;
   const elected = effectiveDecision(view);
   const elsewhere = elsewhereOf({ snapshot: view, members, config, nowMs });
-  const context = constraintContextIn({
-    snapshot: view,
-    members,
-    config,
-    elected,
-    elsewhere,
-    epochMs: nowMs,
-  });
+  const input = { snapshot: view, members, config, elected, elsewhere, epochMs: nowMs };
+  const context = contextOf({ ...input, failures: currentFailures(input, null) });
   const { constraints } = prepareConstraints(config, view.rules);
   try {
     return judgeAll(members, constraints ?? view.rules.constraints, context);

@@ -7,7 +7,7 @@
  * another merely to tidy the numbering.
  */
 
-import { constraintContextOf, findingsOf, judgeAll } from '../core/constraint.js';
+import { contextOf, findingsOf, judgeAll } from '../core/constraint.js';
 import type { PublishSuccessor } from '../core/decision.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { nowhereElse } from '../core/elsewhere.js';
@@ -225,16 +225,16 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const { snapshot, config, constraints } = input;
   const elected = effectiveDecision(snapshot);
   const leading = slotStates(snapshot).flatMap((state) => state.elected.value?.node ?? []);
-  const { neighbour = null } = snapshot;
   const elsewhere = { ...nowhereElse, elected: leading };
-  const context = constraintContextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
+  const context = contextOf({ snapshot, config, failures: [], epochMs: nowMs, elsewhere, elected });
   try {
     const judged = judgeAll(input.members, constraints, context);
     // This ranking has no incumbent and is not the result of a failure. All findings count in it, even those
     // that a forced failover overrode.
     const findings = { ...findingsOf(judged, elected, true), failedSite: elected.failedSite };
     const request = activeRequest(config, elected);
-    const ranking = rank({ ...input, judged, elected, request, previous: elected.previous, nowMs }, findings);
+    const decided = { elected, request, previous: elected.previous };
+    const ranking = rank({ ...input, ...decided, judged, ...findings, epochMs: nowMs });
     return new Map(ranking.map(({ node }, place) => [node, place]));
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;

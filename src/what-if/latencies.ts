@@ -35,7 +35,7 @@ export function latencyTable(left: readonly Member[], situation: Situation): Lat
   const { view, nowMs, size, load } = situation;
   const config = readableConfig(view);
   const peers = left.flatMap(peerOf);
-  const candidates = left.flatMap((member) => candidateOf(member, { config, nowMs }));
+  const candidates = left.flatMap((member) => candidateOf(member, { config, epochMs: nowMs }));
   const surveys = survey({ candidates, peers, previous: null }, { size, load });
   const shares = sharesOf(peers, load);
   const of = peers.map(({ node }, place): [string, Latencies] => {

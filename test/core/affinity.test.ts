@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { constraintContextOf } from '../../src/core/constraint.js';
+import { contextOf } from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { affinity } from '../../strategies/constraints/affinity.js';
@@ -69,10 +69,13 @@ describe('a group that has an affinity with another', () => {
     const neighbour = { root, leader: null, goesFirst: false };
     const elsewhere = { ...nowhereElse, elected: ['a2'] };
     const elected = decided({ node: 'a1', term: 1 });
-    const known = { config: settings, failures: [], nowMs: epoch0Ms, neighbour, elsewhere, elected };
+    const known = { config: settings, failures: [], epochMs: epoch0Ms, elsewhere, elected };
     const against = members('a1', 'a2', 'b1').map(
       ({ node }) =>
-        affinity.check({ node, registration: registration(node) }, constraintContextOf(known)) !== null,
+        affinity.check(
+          { node, registration: registration(node) },
+          contextOf({ ...known, snapshot: { neighbour } }),
+        ) !== null,
     );
     expect(against).toEqual([false, false, true]);
   });

@@ -3,7 +3,13 @@
 import type { z } from 'zod';
 import type { Choice, ChoiceInput } from '../../src/core/case.js';
 import { elect } from '../../src/core/choice.js';
-import { constraintContextOf, type IneligibleReason, judgeAll } from '../../src/core/constraint.js';
+import {
+  contextOf,
+  type Findings,
+  findingsOf,
+  type IneligibleReason,
+  judgeAll,
+} from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import { activeRequest } from '../../src/core/requests.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
@@ -145,7 +151,7 @@ export function group(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
   };
 }
 
-export interface ChoiceCase extends Omit<ChoiceInput, 'judged'> {
+export interface ChoiceCase extends Omit<ChoiceInput, 'judged' | 'request' | keyof Findings> {
   readonly neighbour: Neighbour | null;
 }
 
@@ -164,7 +170,7 @@ export function ask(change: Partial<ChoiceCase> & Pick<ChoiceInput, 'members'>):
     elected: decided(),
     current: null,
     failures: [],
-    nowMs: epoch0Ms,
+    epochMs: epoch0Ms,
     electedFailed: false,
     eligibleForMs: () => Number.POSITIVE_INFINITY,
     betterForMs: () => Number.POSITIVE_INFINITY,
@@ -172,12 +178,11 @@ export function ask(change: Partial<ChoiceCase> & Pick<ChoiceInput, 'members'>):
     readyForMs: Number.POSITIVE_INFINITY,
     ...change,
   };
-  const request = activeRequest(settings, question.elected);
-  return elect({
-    ...question,
-    request,
-    judged: judgeAll(change.members, constraints, constraintContextOf(question)),
-  });
+  const { elected, electedFailed, neighbour } = question;
+  const request = activeRequest(settings, elected);
+  const context = contextOf({ ...question, snapshot: { neighbour } });
+  const judged = judgeAll(change.members, constraints, context);
+  return elect({ ...question, request, judged, ...findingsOf(judged, elected, electedFailed) });
 }
 
 /** Returns the reasons why a node is ineligible. */
@@ -187,8 +192,8 @@ export function ineligibleReasons(
   failures: readonly FailureRecord[],
   nowMs: number,
 ): readonly IneligibleReason[] {
-  const where = { neighbour: null, elsewhere: nowhereElse, elected: decided() };
-  const context = constraintContextOf({ config: settings, failures, nowMs, ...where });
+  const where = { snapshot: {}, elsewhere: nowhereElse, elected: decided() };
+  const context = contextOf({ config: settings, failures, epochMs: nowMs, ...where });
   return judgeAll([one], constraints, context).flatMap((judged) => judged.ineligibleReasons);
 }
 

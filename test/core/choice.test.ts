@@ -225,13 +225,13 @@ describe('everyone in backoff', () => {
   });
 
   it('then tries that node, and lifts only its backoff', () => {
-    const choice = inBackoff({ nowMs: epoch0Ms + 1000, elected: decided({ node: null }) });
+    const choice = inBackoff({ epochMs: epoch0Ms + 1000, elected: decided({ node: null }) });
     expect(choice).toMatchObject({ node: 'a1', changes: true, cause: 'retry' });
     expect(choice.failures).toEqual([newer, { ...older, until: null }]);
   });
 
   it('overrides neither a person nor bad health nor leaving', () => {
-    const late = { nowMs: epoch0Ms + 1000, elected: decided({ node: null }) };
+    const late = { epochMs: epoch0Ms + 1000, elected: decided({ node: null }) };
     expect(inBackoff({ ...late, config: config({ drained: { a1: byHand, b1: byHand } }) }).node).toBeNull();
     const [b1] = members('b1');
     for (const change of [unhealthy, { draining: true }, { priority: 0 }]) {
@@ -357,7 +357,7 @@ describe('a better node than the leader', () => {
     const override = { priority: 5, until: instant(hour), ...byHand };
     const settings = { ...manual, sites: { ...sites, b: { priority: 50, override } } };
     expect(withBetter({ settings }).reason).toContain('site b fell from 50 to 5');
-    expect(withBetter({ settings, nowMs: epoch0Ms + hour }).node).toBe('b1');
+    expect(withBetter({ settings, epochMs: epoch0Ms + hour }).node).toBe('b1');
   });
 
   it('P56 a lower priority moves nothing while the leader is still the best', () => {
@@ -426,8 +426,8 @@ describe('a switchover', () => {
 
   it('is carried out when its time has come', () => {
     const change = { to: { node: 'b1' }, notBefore: instant(1000) };
-    expect(request(change, { nowMs: epoch0Ms + 999 }).node).toBe('a1');
-    expect(request(change, { nowMs: epoch0Ms + 1000 }).node).toBe('b1');
+    expect(request(change, { epochMs: epoch0Ms + 999 }).node).toBe('a1');
+    expect(request(change, { epochMs: epoch0Ms + 1000 }).node).toBe('b1');
   });
 
   it('P36 to a node that is not eligible moves nothing while the leader stands', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type Constraint,
   type ConstraintContext,
-  constraintContextOf,
+  contextOf,
   type Finding,
   findingsOf,
   type IneligibleReason,
@@ -96,7 +96,13 @@ describe('the nodes that constraints see as elected', () => {
     [null, ['b1']],
   ])('are those of the other slots and this one: %s', (node, expected) => {
     const elsewhere = { ...nowhereElse, elected: ['b1'] };
-    const { elected } = constraintContextOf({ ...context(), elsewhere, elected: { node } });
+    const { elected } = contextOf({
+      ...context(),
+      snapshot: {},
+      epochMs: epoch0Ms,
+      elsewhere,
+      elected: { node },
+    });
     expect(elected).toEqual(new Set(expected));
   });
 });

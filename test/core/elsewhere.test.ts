@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withFailuresOfOthers } from '../../src/core/backoff.js';
-import { constraintContextOf } from '../../src/core/constraint.js';
+import { contextOf } from '../../src/core/constraint.js';
 import { isGivenUp, nowhereElse } from '../../src/core/elsewhere.js';
 import { config, decided, epoch0Ms, failure, instant } from './builders.js';
 
@@ -39,14 +39,12 @@ describe('a group with only one leadership', () => {
     const known = {
       config: config(),
       failures: [],
-      nowMs: epoch0Ms,
-      neighbour: null,
+      epochMs: epoch0Ms,
+      snapshot: {},
       elsewhere: nowhereElse,
     };
-    expect(constraintContextOf({ ...known, elected: decided({ node: 'a1' }) }).elected).toEqual(
-      new Set(['a1']),
-    );
-    expect(constraintContextOf({ ...known, elected: decided() }).elected).toEqual(new Set());
+    expect(contextOf({ ...known, elected: decided({ node: 'a1' }) }).elected).toEqual(new Set(['a1']));
+    expect(contextOf({ ...known, elected: decided() }).elected).toEqual(new Set());
   });
 });
 

@@ -78,7 +78,7 @@ describe('a node with a malformed registration', () => {
   });
 
   it('is no candidate', () => {
-    expect(candidateOf(malformed, { config: config(), nowMs: epoch0Ms })).toEqual([]);
+    expect(candidateOf(malformed, { config: config(), epochMs: epoch0Ms })).toEqual([]);
   });
 });
 

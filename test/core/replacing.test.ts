@@ -160,7 +160,7 @@ describe('a leader with a malformed registration and no alternative', () => {
 });
 
 describe('every node in backoff', () => {
-  const later = { nowMs: epoch0Ms + 10_000, elected: decided({ term: 4 }) };
+  const later = { epochMs: epoch0Ms + 10_000, elected: decided({ term: 4 }) };
   const inBackoff = (node: string, failedMs: number) =>
     failure(node, { failedAt: instant(failedMs), until: instant(60_000) });
 

@@ -37,7 +37,7 @@ function requested(change: Change, rest: Partial<ChoiceInput> = {}) {
 
 describe('a scheduled request', () => {
   it('is carried out at most a minute late', () => {
-    const nodeAt = (ms: number) => requested({ notBefore: instant(0) }, { nowMs: epoch0Ms + ms }).node;
+    const nodeAt = (ms: number) => requested({ notBefore: instant(0) }, { epochMs: epoch0Ms + ms }).node;
     expect([nodeAt(minute - 1), nodeAt(minute)]).toEqual(['b1', 'a1']);
   });
 

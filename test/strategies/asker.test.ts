@@ -117,7 +117,7 @@ function ranking(rules: Rules) {
     request: null,
     previous: null,
     elected: initialElected,
-    nowMs: 0,
+    epochMs: 0,
   };
-  return rank({ ...group, strategy }, findingsOf([], initialElected, false));
+  return rank({ ...group, strategy, ...findingsOf([], initialElected, false) });
 }

@@ -29,7 +29,7 @@ describe('the first rule that applies', () => {
     ['after midnight', 5.99, ['a1', 'c1'], 'c1', 'by rule night (preference-list): '],
     ['at its end', 6, ['a1', 'b1', 'c1'], 'a1', 'by rule usual (site-priority): '],
   ])('%s', (_, hours, nodes, node, why) => {
-    const choice = ask({ members: members(...nodes), config: settings, nowMs: at(hours) });
+    const choice = ask({ members: members(...nodes), config: settings, epochMs: at(hours) });
     expect(choice).toMatchObject({ node, reason: expect.stringContaining(why) });
   });
 
