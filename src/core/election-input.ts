@@ -66,7 +66,10 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'>, Wa
   readonly elsewhere: Elsewhere;
   /** The current failures, and the failure that is being acted on. */
   readonly failures: readonly FailureRecord[];
-  /** Time until the next instant, on the ensemble's clock, at which a decision may change. Null if there is none. */
+  /**
+   * Time until the next instant, on the ensemble's clock, at which a decision may change. Null if there is
+   * none.
+   */
   readonly nextInstantInMs: number | null;
 }
 
@@ -106,26 +109,15 @@ export function electionOf(input: ElectionInput): Election | Pending {
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
   const failures = currentFailures({ ...input, elected, elsewhere, epochMs }, failed);
+  const inForce = { elected, previous, current: snapshot.current, request: activeRequest(config, elected) };
+  const observed = { memory, sites, failed, electedFailed, ...waitsOf(input, elected, memory) };
+  const nextInMs = nextInstantInMs({ config, failures, minutes }, epochMs);
   return {
     ...input,
-    ...{
-      clock,
-      memory,
-      elected,
-      previous,
-      sites,
-      failed,
-      electedFailed,
-      minutes,
-      epochMs,
-      elsewhere,
-      failures,
-    },
-    ...waitsOf(input, elected, memory),
-    current: snapshot.current,
-    nextInstantInMs: nextInstantInMs({ config, failures, minutes }, epochMs),
-    request: activeRequest(config, elected),
-    missesRequest: missesRequest(config, elected),
+    ...inForce,
+    ...observed,
+    ...{ clock, epochMs, minutes, nextInstantInMs: nextInMs },
+    ...{ elsewhere, failures, missesRequest: missesRequest(config, elected) },
   };
 }
 

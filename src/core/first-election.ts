@@ -37,8 +37,8 @@ export interface Awaited {
 }
 
 /**
- * Returns what the first election waits for. Returns null if there is nothing to wait for. `lookedForMs` is how
- * long the elector has observed the group.
+ * Returns what the first election waits for. Returns null if there is nothing to wait for. `lookedForMs` is
+ * how long the elector has observed the group.
  */
 export function awaited(
   { elected, previous, config, strategy, members, elsewhere }: Case,

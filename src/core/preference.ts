@@ -12,7 +12,10 @@ import { stabilizationWindowMs } from './stabilization.js';
 /** Returns what to do while the present leader can continue. `present` is its place in the ranking. */
 export function preference(all: Case, present: Ranked): Outcome {
   const better = betterThan(all, present);
-  return better === null ? { reason: present.reason } : prefer(all, better, present);
+  if (better === null) return { reason: present.reason };
+  // Scores are independent of priorities: a lowered priority does not make another node better.
+  const lowered = all.strategy.usesScores === true ? null : wasLowered(all);
+  return lowered === null ? failback(all, better[0], present) : demotion(all, better, lowered);
 }
 
 /**
@@ -26,23 +29,9 @@ function betterThan({ failures, ranking }: Case, present: Ranked): BestFirst | n
   return best === undefined ? null : [best, ...better.filter((one) => one !== best)];
 }
 
-function prefer(input: Case, better: BestFirst, present: Ranked): Outcome {
-  const [best] = better;
+/** Returns the move to a better node, once the waits that delay it have ended. */
+function failback(input: Case, best: Ranked, present: Ranked): Outcome {
   const { elected, config, readyForMs, strategy } = input;
-  // Scores are independent of priorities: a lowered priority does not make another node better.
-  const lowered = strategy.usesScores === true ? null : wasLowered(input);
-  if (lowered !== null) {
-    const [{ node, reason }] = withLastGood(input, better);
-    const requested = requestedBefore(input, node);
-    return {
-      node,
-      changes: true,
-      cause: 'planned',
-      reason: `${lowered}; ${reason}`,
-      requested,
-      isReturn: true,
-    };
-  }
   const keep = (until: string, recheckInMs: number | null = null): Outcome => {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
     return { reason, recheckInMs };
@@ -96,4 +85,12 @@ function wasLowered({ elected, config, members, epochMs }: ChoiceInput): string 
     return `the priority of node ${leader.node} fell from ${nodeThen} to ${leader.priority}`;
   }
   return null;
+}
+
+/** Returns the move away from a leader whose priority an operator has lowered. It does not wait. */
+function demotion(all: Case, better: BestFirst, lowered: string): Outcome {
+  const [{ node, reason: why }] = withLastGood(all, better);
+  const requested = requestedBefore(all, node);
+  const reason = `${lowered}; ${why}`;
+  return { node, changes: true, cause: 'planned', reason, requested, isReturn: true };
 }

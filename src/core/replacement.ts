@@ -135,9 +135,8 @@ export function mayFollow(site: string | null, failedSite: string | null, config
 }
 
 /**
- * The replacement for a failed leader, as the rule about sites allows it. `best` is the node that replaces the leader. It is null if no node may
- * replace the leader for now. `why` is how the rule affected the result, for display. It is null if the rule
- * had no effect.
+ * The node that the site rule lets replace a failed leader. `best` is null if no node may replace the leader
+ * for now. `why` is how the rule affected the result, for display. It is null if the rule had no effect.
  */
 type Replacement =
   | { readonly best: Ranked; readonly why: string | null }

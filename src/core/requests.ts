@@ -1,6 +1,6 @@
 /**
- * What operators decide: requested switchovers and pauses. This file determines which request is still active,
- * which node it selects, and what a paused group does.
+ * What operators decide: requested switchovers and pauses. Determines which request is still active, which
+ * node it selects, and what a paused group does.
  */
 
 import type { GroupConfig, SwitchoverRequest } from '../model/group-config.js';

@@ -91,8 +91,8 @@ function decide(election: Election): ElectorRound {
       const others = judgeAll(among, constraints, context);
       const findings = findingsOf(others, elected, electedFailed);
       const other = { ...election, members: among, judged: others, ...findings };
-      const would = elect(other);
-      return { choice: would, decision: nextDecision(other, would) };
+      const chosen = elect(other);
+      return { choice: chosen, decision: nextDecision(other, chosen) };
     });
     const actions = publish === null ? due : [...due, publish];
     const isAlarm = actions.some((action) => action.do === 'alarm');
@@ -143,8 +143,9 @@ function judgeLeaseLosses(election: Election, asItStands: ElectorRound): Elector
 }
 
 /**
- * Returns the time until the next round: the shortest wait that has not ended yet. Returns null if there is
- * none. A condition that is overdue is checked again before the memory expires.
+ * Returns the time until the next round: the shortest wait that has not ended yet. This round has already
+ * acted on waits that have ended. Returns null if there is none. A condition that is overdue is checked again
+ * before the memory expires.
  */
 function untilNextRoundMs(election: Election, choice: Choice): number | null {
   const { memory, config, strategy, sites, nowMs } = election;
