@@ -5,9 +5,9 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'owner of the claim as present leader',
     rule: 'The present leader is the node that elected names, not the owner of current',
-    in: 'choice.ts automatic',
-    find: 'present = ranking.find(({ node }) => node === elected.node)',
-    replace: `owner = input.current?.value?.status === 'READY' ? input.current.value.node : elected.node; const present = ranking.find(({ node }) => node === owner); if (present !== undefined && owner !== elected.node) return { node: owner, changes: true, cause: 'planned', reason: present.reason }`,
+    in: 'elect',
+    find: 'byOperator(all)',
+    replace: `byOperator(all) ?? ((owner) => owner === undefined || owner.node === elected.node ? null : { node: owner.node, changes: true, cause: 'planned' as const, reason: owner.reason })(ranking.find(({ node }) => input.current?.value?.status === 'READY' && node === input.current.value.node))`,
   },
   {
     name: 'elects without its seat',
@@ -61,19 +61,19 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'a better node leads at once',
     rule: 'A better node waits until it has been eligible for the hold: a better score alone moves nothing',
-    in: 'prefer',
+    in: 'failback',
     find: 'Math.max(delayMs, failbackBackoffMs(failureOf(input.failures, best.node), config))',
     replace: '0',
   },
   {
     name: 'manual failback happens by itself',
     rule: 'failback manual: leadership returns when a person asks, and not before',
-    in: 'prefer',
+    in: 'failback',
     find: `if (delayMs === null) return keep('but failback is manual');`,
     replace: '',
     also: [
       {
-        in: 'prefer',
+        in: 'failback',
         find: 'Math.max(delayMs, failbackBackoffMs(failureOf(input.failures, best.node), config))',
         replace: 'Math.max(delayMs ?? 0, failbackBackoffMs(input, best.node))',
       },
@@ -82,12 +82,12 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'a takeover is interrupted for a better node',
     rule: 'A better node waits for the READY, or the failure, of a takeover under way',
-    in: 'prefer',
+    in: 'failback',
     find: 'if (readyForMs === null) return wait(`but waits until ${present.node} is READY or has failed`);',
     replace: '',
     also: [
       {
-        in: 'prefer',
+        in: 'failback',
         find: 'durationMs(config.minLeadership) - readyForMs',
         replace: 'durationMs(config.minLeadership) - (readyForMs ?? 1e9)',
       },
@@ -96,7 +96,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'minimum leadership not kept',
     rule: 'A leader is not left for a better node before its minimum leadership is over',
-    in: 'prefer',
+    in: 'failback',
     find: 'durationMs(config.minLeadership) - readyForMs',
     replace: '-readyForMs',
   },
@@ -110,7 +110,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'equal nodes take turns',
     rule: 'With no changes leadership does not move: the present leader stays among equals',
-    in: 'preferred',
+    in: 'betterThan',
     find: '({ grade }) => grade < present.grade',
     replace: '({ node }) => node !== present.node',
   },
@@ -124,14 +124,14 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'paused and yet electing',
     rule: 'Paused: elected stays as it is',
-    in: 'elect',
-    find: '(config.paused === null ? automatic(all) : paused(all, config.paused))',
-    replace: 'automatic(all)',
+    in: 'byOperator',
+    find: '(config.paused === null ? null : paused(all, config.paused))',
+    replace: 'null',
   },
   {
     name: "a person's wish forgotten",
     rule: 'No failback takes leadership from a node that a person requested',
-    in: 'prefer',
+    in: 'failback',
     find: 'if (elected.requested !== null) return keep(`but ${elected.requested.by} requested ${present.node}`);',
     replace: '',
   },
@@ -180,9 +180,9 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'a lowered priority is no wish',
     rule: 'A priority lowered by a person moves the leader at once, whatever the failback',
-    in: 'prefer',
-    find: 'lowered !== null',
-    replace: 'lowered !== null && lowered.length === 0',
+    in: 'preference',
+    find: 'lowered === null',
+    replace: 'lowered === null || lowered.length > 0',
   },
   {
     name: 'the elector cannot elect and stays',

@@ -94,7 +94,7 @@ export const failureSabotages: readonly Sabotage[] = [
     replace: 'record.node.length > 0 && !isCleared(record, config) && ready !== undefined',
     also: [
       {
-        in: 'upkeepWrite',
+        in: 'upkeep',
         find: 'failureOf(elected.failures, leader) !== null',
         replace: 'leader === undefined',
       },
@@ -139,8 +139,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a failed node is tried again at once',
     rule: 'When everyone is in backoff the next try comes no sooner than the base time',
     in: 'leastRecentlyFailed',
-    find: 'retryAtMs(record, config) - nowMs',
-    replace: 'Math.min(0, retryAtMs(record, config) - nowMs)',
+    find: 'retryAtMs(record, config) - epochMs',
+    replace: 'Math.min(0, retryAtMs(record, config) - epochMs)',
   },
   {
     name: 'the node that failed last is tried first',

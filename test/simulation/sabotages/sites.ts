@@ -36,7 +36,7 @@ const broken: readonly Sabotage[] = [
   {
     name: 'the successor of a leader that failed may be anywhere',
     rule: 'A leader that failed is not replaced from its own site while another site has an eligible node',
-    in: 'replacement',
+    in: 'bestBySite',
     find: `config.siteRules.afterFailure.from === 'any-site'`,
     replace: `config.siteRules.afterFailure.strength === 'soft'`,
     also: [
@@ -106,9 +106,16 @@ const broken: readonly Sabotage[] = [
   {
     name: 'the next elector counts the nodes of sites, too',
     rule: 'A new elector starts to count the nodes of sites again: what it saw before, it saw only now and then',
-    in: 'sitesSeen',
-    find: 'if (seat === null || seat.below !== null) return null; const counts = before?.seat === seat.name ? before.counts : new Map();',
-    replace: 'if (seat === null) return null; const counts = before?.counts ?? new Map();',
+    in: 'elector-memory.ts look',
+    find: 'before.sites?.seat === seat?.name ? before.sites?.counts : undefined',
+    replace: 'before.sites?.counts',
+    also: [
+      {
+        in: 'elector-memory.ts look',
+        find: 'seat === null || seat.below !== null',
+        replace: 'seat === null',
+      },
+    ],
   },
   {
     name: 'verdicts on sites slept through',

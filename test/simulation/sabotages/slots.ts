@@ -56,8 +56,8 @@ const broken: readonly Sabotage[] = [
     name: 'slots above leaders are kept while paused',
     rule: 'With fewer leaders the slots above are given up, also while the group is paused',
     in: 'elect',
-    find: 'retired(all)',
-    replace: '(config.paused === null ? retired(all) : null)',
+    find: 'retired(elected, elsewhere.retired)',
+    replace: '(input.config.paused === null ? retired(elected, elsewhere.retired) : null)',
   },
   {
     name: 'slots that are still held are forgotten',
