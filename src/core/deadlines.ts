@@ -47,8 +47,8 @@ export interface Timed {
 }
 
 /**
- * Returns the time until the next instant after `epochMs` at which a decision may change, whether a deadline or
- * a minute of the day. Returns null if there is none.
+ * Returns the time until the next instant after `epochMs` at which a decision may change, whether a deadline
+ * or a minute of the day. Returns null if there is none.
  */
 export function nextInstantInMs({ config, failures, minutes }: Timed, epochMs: number): number | null {
   const deadlineMs = nextDeadlineInMs(config, failures, epochMs);

@@ -3,7 +3,7 @@
  * decides, but it need not lead. The elector's memory contains what it has observed and when each observation
  * started. The memory is a value that each round receives and returns.
  *
- *     input → constraints → ranking → choice → decision
+ *     input → constraints → ranking → choice → decision → successor
  *
  * Not promised: that the writes succeed. Each write names the versions that it is based on. If one of them
  * has changed, the write has no effect. The next round then bases its decision on the new state.
