@@ -14,6 +14,7 @@ import type { Elsewhere } from './elsewhere.js';
 import type { Awaited } from './first-election.js';
 import type { RankInput } from './ranking.js';
 
+/** What a choice is based on. */
 export interface ChoiceInput extends RankInput, Findings, Waits {
   readonly members: readonly Member[];
   readonly elsewhere: Elsewhere;
@@ -44,7 +45,7 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
-  /** Whether the group's first election lacks nodes to wait for, even if it has waited long enough. */
+  /** Whether the group's first election waits for nodes, or has waited for them long enough. */
   readonly isAwaited: boolean;
   /** The request that the current decision carries out, with the reasons that it still overrides. */
   readonly stillRequested: Elected['requested'];
@@ -70,4 +71,5 @@ export interface Case extends ChoiceInput {
   readonly awaited: Awaited | null;
 }
 
+/** At least one node of a ranking, in the order in which the nodes would replace the leader. */
 export type BestFirst = readonly [Ranked, ...Ranked[]];

@@ -15,8 +15,8 @@ import { type ElectorMemory, look, type Waits, waitsOf } from './elector-memory.
 import { type Elsewhere, nowhereElse } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs } from './ensemble-clock.js';
 import { failedBefore, failedCandidate } from './failed-candidate.js';
+import { judgeSites, type SiteJudgement } from './failed-sites.js';
 import { activeRequest, missesRequest } from './requests.js';
-import { judgeSites, type SiteJudgement } from './site-rules.js';
 import type { Observation } from './watchdog.js';
 
 /**

@@ -6,7 +6,7 @@
 
 import { incarnationKey } from '../model/snapshot.js';
 import type { Elected, Successor } from '../model/znodes.js';
-import { countSites, type SiteCounts } from './site-rules.js';
+import { countSites, type SiteCounts } from './failed-sites.js';
 import { type BetterSince, betterForMs } from './stabilization.js';
 import { type Observation, observeTransition, type Transition } from './watchdog.js';
 

@@ -26,8 +26,9 @@ import { requestedBefore, withLastGood } from './planned-change.js';
 export function replacement(all: Case): Outcome {
   const [best, ...others] = all.ranking;
   if (best === undefined) return nobodyEligible(all);
-  const { leftMs = 0, reason = '' } = all.awaited ?? {};
-  if (leftMs > 0) return { ...nobody(all.elected, reason), recheckInMs: leftMs };
+  const { awaited } = all;
+  if (awaited !== null && awaited.leftMs > 0)
+    return { ...nobody(all.elected, awaited.reason), recheckInMs: awaited.leftMs };
   return replace(all, [best, ...others]);
 }
 

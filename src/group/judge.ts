@@ -161,8 +161,8 @@ function isLongPutOff(
 function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') {
-    const { leftMs = 0, reason = null } = awaited(question, choice.ranking, 0) ?? {};
-    return leftMs > 0 ? reason : null;
+    const wait = awaited(question, choice.ranking, 0);
+    return wait !== null && wait.leftMs > 0 ? wait.reason : null;
   }
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
   const counted = 'without interruption, as measured by the elector';

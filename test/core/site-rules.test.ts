@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { countSites, judgeSites } from '../../src/core/failed-sites.js';
 import { bestBySite, mayFollow } from '../../src/core/replacement.js';
 import { electorRound, newElector } from '../../src/core/round.js';
-import { countSites, judgeSites } from '../../src/core/site-rules.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { Bench } from './bench.js';
 import {
