@@ -28,17 +28,7 @@ function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): n
   return [...instants, ...failures.flatMap((record) => backoffDeadlinesMs(record, config))];
 }
 
-/** Returns the time until the next deadline after `epochMs`. Returns null if there is none. */
-export function nextDeadlineInMs(
-  config: GroupConfig,
-  failures: readonly FailureRecord[],
-  epochMs: number,
-): number | null {
-  const ahead = deadlinesMs(config, failures).filter((limit) => limit > epochMs);
-  return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
-}
-
-/** Input to the check of whether the ensemble's clock must be read. */
+/** What changes at known instants. */
 export interface Timed {
   readonly config: GroupConfig;
   readonly failures: readonly FailureRecord[];
@@ -51,9 +41,9 @@ export interface Timed {
  * or a minute of the day. Returns null if there is none.
  */
 export function nextInstantInMs({ config, failures, minutes }: Timed, epochMs: number): number | null {
-  const deadlineMs = nextDeadlineInMs(config, failures, epochMs);
-  const minuteMs = nextMinuteInMs(minutes, epochMs);
-  return deadlineMs === null || minuteMs === null ? (deadlineMs ?? minuteMs) : Math.min(deadlineMs, minuteMs);
+  const deadlines = deadlinesMs(config, failures).map((instant) => instant - epochMs);
+  const ahead = [...deadlines, nextMinuteInMs(minutes, epochMs) ?? 0].filter((ms) => ms > 0);
+  return ahead.length === 0 ? null : Math.min(...ahead);
 }
 
 /** Whether the ensemble's clock must be read again before any decision at `nowMs` (monotonic). */

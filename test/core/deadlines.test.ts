@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endedOverrides, needsReading, nextDeadlineInMs } from '../../src/core/deadlines.js';
+import { endedOverrides, needsReading, nextInstantInMs } from '../../src/core/deadlines.js';
 import { ensembleNowMs, isOutdated } from '../../src/core/ensemble-clock.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';
@@ -105,13 +105,23 @@ describe('limits', () => {
       failure('a1', { failedAt: instant(-20_000), until: instant(4_000) }),
       failure('b1', { until: null }),
     ];
-    expect(nextDeadlineInMs(settings, failures, epoch0Ms)).toBe(4_000);
-    expect(nextDeadlineInMs(settings, [], epoch0Ms)).toBe(7_000);
-    expect(nextDeadlineInMs(settings, [], epoch0Ms + 7_000)).toBe(2_000);
+    expect(nextInstantInMs(timed(settings, failures), epoch0Ms)).toBe(4_000);
+    expect(nextInstantInMs(timed(settings, []), epoch0Ms)).toBe(7_000);
+    expect(nextInstantInMs(timed(settings, []), epoch0Ms + 7_000)).toBe(2_000);
     // A switchover that has not happened a minute after its time is missed.
-    expect(nextDeadlineInMs(settings, [], epoch0Ms + 9_000)).toBe(60_000);
-    expect(nextDeadlineInMs(settings, [], epoch0Ms + 69_000)).toBeNull();
-    expect(nextDeadlineInMs(config(), [failure('b1', { until: null })], epoch0Ms)).toBeNull();
+    expect(nextInstantInMs(timed(settings, []), epoch0Ms + 9_000)).toBe(60_000);
+    expect(nextInstantInMs(timed(settings, []), epoch0Ms + 69_000)).toBeNull();
+    expect(nextInstantInMs(timed(config(), [failure('b1', { until: null })]), epoch0Ms)).toBeNull();
+  });
+
+  it('a minute of the day counts as well, if it comes sooner', () => {
+    const settings = config({ sites: { b: override(instant(70_000)) } });
+    const nextMinute = Math.floor(epoch0Ms / 60_000) + 1;
+    const untilMs = nextMinute * 60_000 - epoch0Ms;
+    const inDay = (minute: number) => minute % 1_440;
+    expect(nextInstantInMs(timed(settings, [], [inDay(nextMinute)]), epoch0Ms)).toBe(untilMs);
+    expect(nextInstantInMs(timed(settings, [], [inDay(nextMinute + 2)]), epoch0Ms)).toBe(70_000);
+    expect(nextInstantInMs(timed(config(), [], [inDay(nextMinute)]), epoch0Ms)).toBe(untilMs);
   });
 
   it('P53 overrides that have ended are named, those that have not are not', () => {
