@@ -15,7 +15,7 @@ export function preference(all: Case, present: Ranked): Outcome {
   if (better === null) return { reason: present.reason };
   // Scores are independent of priorities: a lowered priority does not make another node better.
   const lowered = all.strategy.usesScores === true ? null : wasLowered(all);
-  return lowered === null ? failback(all, better[0], present) : demotion(all, better, lowered);
+  return lowered === null ? failback(all, better[0], present) : moveAway(all, better, lowered);
 }
 
 /**
@@ -88,7 +88,7 @@ function wasLowered({ elected, config, members, epochMs }: ChoiceInput): string 
 }
 
 /** Returns the move away from a leader whose priority an operator has lowered. It does not wait. */
-function demotion(all: Case, better: BestFirst, lowered: string): Outcome {
+function moveAway(all: Case, better: BestFirst, lowered: string): Outcome {
   const [{ node, reason: why }] = withLastGood(all, better);
   const requested = requestedBefore(all, node);
   const reason = `${lowered}; ${why}`;

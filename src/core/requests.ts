@@ -96,10 +96,10 @@ function isAble({ value }: Member): boolean {
  */
 export function byOperator(all: Case): Outcome | null {
   const { config } = all;
-  return carriedOut(all) ?? (config.paused === null ? null : paused(all, config.paused));
+  return requestedSwitchover(all) ?? (config.paused === null ? null : paused(all, config.paused));
 }
 
-function carriedOut(all: Case): Outcome | null {
+function requestedSwitchover(all: Case): Outcome | null {
   const { request, elected, failures, epochMs, ranking, ineligible, elsewhere } = all;
   if (request === null) return null;
   if (request.notBefore !== null && fromInstant(request.notBefore) > epochMs) return null;
