@@ -264,7 +264,7 @@ export const failureSabotages: readonly Sabotage[] = [
   {
     name: 'ends of limits slept through',
     rule: 'The end of a limit is acted on when it comes',
-    in: 'nextDeadlineInMs',
+    in: 'nextInstantInMs',
     find: 'ahead.length === 0',
     replace: 'ahead.length >= 0',
   },
