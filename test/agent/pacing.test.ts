@@ -1,39 +1,7 @@
 /** When a loop's next round begins. */
 import { expect, it } from 'vitest';
 import { Pacing } from '../../src/agent/pacing.js';
-
-/** A clock whose timers fire when the test advances it. */
-class HandClock {
-  #nowMs = 0;
-  #timers: { readonly atMs: number; readonly fire: () => void }[] = [];
-
-  monotonicMs(): number {
-    return this.#nowMs;
-  }
-
-  wallMs(): number {
-    return this.#nowMs;
-  }
-
-  timer(delayMs: number, fire: () => void): () => void {
-    const timer = { atMs: this.#nowMs + delayMs, fire };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((one) => one !== timer);
-    };
-  }
-
-  turn(fire: () => void): () => void {
-    queueMicrotask(fire);
-    return () => {};
-  }
-
-  async advance(ms: number): Promise<void> {
-    this.#nowMs += ms;
-    for (const { fire } of this.#timers.filter(({ atMs }) => atMs <= this.#nowMs)) fire();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+import { HandClock } from '../support/hand-clock.js';
 
 /** Returns the instants at which the loop ended its sleep, as the test goes on. */
 function sleeping(restMs = 1_000, dueAtMs: () => number | null = () => null) {

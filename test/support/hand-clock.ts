@@ -1,0 +1,66 @@
+/** A clock that only the test advances. Timers fire in order, each at its own instant. */
+import type { Clock } from '../../src/ports/clock.js';
+
+interface Timer {
+  readonly atMs: number;
+  readonly fire: () => void;
+}
+
+export class HandClock implements Clock {
+  #nowMs = 0;
+  #timers: Timer[] = [];
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  wallMs(): number {
+    return this.#nowMs;
+  }
+
+  timer(delayMs: number, fire: () => void): () => void {
+    const timer = { atMs: this.#nowMs + delayMs, fire };
+    this.#timers.push(timer);
+    return () => this.#remove(timer);
+  }
+
+  turn(fire: () => void): () => void {
+    queueMicrotask(fire);
+    return () => {};
+  }
+
+  /** Number of timers that have neither fired nor been cancelled. */
+  get armed(): number {
+    return this.#timers.length;
+  }
+
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    for (let timer = this.#nextBy(untilMs); timer !== undefined; timer = this.#nextBy(untilMs)) {
+      this.#remove(timer);
+      this.#nowMs = Math.max(this.#nowMs, timer.atMs);
+      timer.fire();
+      await settled();
+    }
+    this.#nowMs = untilMs;
+    await settled();
+  }
+
+  /** Moves the time forward while no timer fires, as in a process that was frozen. */
+  freeze(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  #nextBy(untilMs: number): Timer | undefined {
+    return this.#timers.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+  }
+
+  #remove(timer: Timer): void {
+    this.#timers = this.#timers.filter((one) => one !== timer);
+  }
+}
+
+/** Resolves after all promises that can settle now have settled. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
