@@ -1,6 +1,6 @@
-/** Tests that count for the mutants of a folder. They run inside one process and take seconds. */
+/** Tests that count for the mutants of some files. They run inside one process and take seconds. */
 export interface Kind {
-  /** Folders whose files these tests judge. */
+  /** Folders whose files these tests judge, or single files. The first kind that names a file judges it. */
   readonly folders: readonly string[];
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -21,8 +21,17 @@ export const kinds: Readonly<Record<string, Kind>> = {
   hooks: {
     folders: ['src/hooks'],
     include: [
-      'test/hooks/{guard,hanging,late-deaths,random-leaderships,random-runs,taken-back,messages.properties,output}.test.ts',
+      'test/hooks/{guard,hanging,late-deaths,process-group,random-leaderships,random-runs,restarting-workload,taken-back,messages.properties,output}.test.ts',
     ],
+    exclude: [],
+    needsServer: false,
+  },
+  // A session whose servers are byte streams in memory, in time that the test moves.
+  sessions: {
+    folders: ['connection', 'frames', 'reconnecting', 'session', 'watch-frames'].map(
+      (name) => `src/zookeeper/${name}.ts`,
+    ),
+    include: ['test/zookeeper/{connection,session}.test.ts'],
     exclude: [],
     needsServer: false,
   },
@@ -50,7 +59,7 @@ export function kindOf(files: readonly string[]): string {
 function kindOfFile(file: string): string {
   const folders = Object.values(kinds).flatMap((one) => one.folders);
   const found = Object.entries(kinds).find(([, one]) =>
-    one.folders.some((folder) => file.startsWith(`${folder}/`)),
+    one.folders.some((folder) => file === folder || file.startsWith(`${folder}/`)),
   );
   if (found !== undefined) return found[0];
   throw new Error(`no tests judge ${file}: name files below ${folders.join(', ')}`);
