@@ -1,6 +1,9 @@
 /** A clock that only the test advances. Timers fire in order, each at its own instant. */
 import type { Clock } from '../../src/ports/clock.js';
 
+/** A test in which more timers fire has found an endless loop. */
+const mostSteps = 10_000;
+
 interface Timer {
   readonly atMs: number;
   readonly fire: () => void;
@@ -36,7 +39,10 @@ export class HandClock implements Clock {
 
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
+    let steps = 0;
     for (let timer = this.#nextBy(untilMs); timer !== undefined; timer = this.#nextBy(untilMs)) {
+      steps += 1;
+      if (steps > mostSteps) throw new Error(`${mostSteps} timers fired within ${ms} ms`);
       this.#remove(timer);
       this.#nowMs = Math.max(this.#nowMs, timer.atMs);
       timer.fire();

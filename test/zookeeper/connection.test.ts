@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { settled } from '../support/hand-clock.js';
 import { dataAnswer, emptyStat, handshakeAnswer, op, reply } from './fake-server.js';
 import { failureOf } from './probe.js';
-import { connectedStage, stage, streamAt } from './stage.js';
+import { connectedStage, failureNow, soon, stage, streamAt } from './stage.js';
 
 const sessionTimeoutMs = 6_000;
 const pingMs = sessionTimeoutMs / 4;
@@ -18,8 +18,8 @@ describe('a connection on which the server is silent', () => {
     expect(store.state).toBe('CONNECTED');
     const call = failureOf(store.getData('/a'));
     await clock.advance(1);
-    expect(await call).toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
-    expect((await call).message).toContain('10.0.0.1 port 2181: nothing received for 4000 ms');
+    expect(await soon(call)).toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
+    expect((await soon(call)).message).toContain('10.0.0.1 port 2181: nothing received for 4000 ms');
     expect(stream.isDestroyed).toBe(true);
   });
 
@@ -50,7 +50,7 @@ describe('a connection on which the server is silent', () => {
     expect(store.state).toBe('CONNECTED');
     await clock.advance(1);
     expect(store.state).toBe('SUSPENDED');
-    expect((await failureOf(store.getData('/a'))).message).toContain('no response to a request for 6000 ms');
+    expect((await failureNow(store.getData('/a'))).message).toContain('no response to a request for 6000 ms');
   });
 
   it('is given up when a request has no answer for a session timeout, although pings have', async () => {
@@ -63,7 +63,7 @@ describe('a connection on which the server is silent', () => {
       for (; answered < stream.pings && !stream.isDestroyed; answered += 1) await stream.pong();
     }
     expect(store.state).toBe('SUSPENDED');
-    expect((await call).message).toContain('no response to a request for 6000 ms');
+    expect((await soon(call)).message).toContain('no response to a request for 6000 ms');
   });
 
   it('is measured from what arrived on it, and not from an earlier connection', async () => {
@@ -83,7 +83,7 @@ describe('pings', () => {
     await clock.advance(1_000);
     const read = store.getData('/a');
     await stream.reply(1, { body: dataAnswer(nothing) });
-    await read;
+    await soon(read);
     await clock.advance(pingMs - 1);
     expect(stream.pings).toBe(0);
     await clock.advance(1);
@@ -134,7 +134,7 @@ describe('a connection that does not become ready', () => {
     [true, 'its port may not support TLS'],
   ])('is reported with what may be wrong (TLS: %s)', async (isSecure, hint) => {
     const { clock, store, streams } = await stage('10.0.0.1:2181', { isSecure });
-    const problem = async () => (await failureOf(store.getData('/a'))).message;
+    const problem = async () => (await failureNow(store.getData('/a'))).message;
     streamAt({ streams }, 0).events.opened();
     await clock.advance(sessionTimeoutMs);
     const unanswered = `to the handshake (the server may not be serving yet, or ${hint})`;
@@ -164,7 +164,7 @@ describe('the report about a lost connection', () => {
     });
     const call = failureOf(store.getData('/a'));
     await stream.close();
-    expect((await call).message).toBe(
+    expect((await soon(call)).message).toBe(
       'get the data of /a: connection to zk.example (10.0.0.9) port 2181: the server closed the connection',
     );
   });
@@ -174,8 +174,8 @@ describe('the report about a lost connection', () => {
     const call = failureOf(store.getData('/a'));
     const cause = new Error('read ECONNRESET');
     stream.events.failed('read ECONNRESET', cause);
-    expect((await call).message).toContain('10.0.0.1 port 2181: read ECONNRESET');
-    expect((await call).cause).toBe(cause);
+    expect((await soon(call)).message).toContain('10.0.0.1 port 2181: read ECONNRESET');
+    expect((await soon(call)).cause).toBe(cause);
   });
 });
 
@@ -202,7 +202,7 @@ describe('what a server must not send', () => {
     const { store, stream } = await connectedStage();
     await stream.send(bytes);
     expect(stream.isDestroyed).toBe(true);
-    const { message } = await failureOf(store.getData('/a'));
+    const { message } = await failureNow(store.getData('/a'));
     expect(message).toContain(`invalid data from the server: ${problem}`);
   });
 
@@ -210,14 +210,14 @@ describe('what a server must not send', () => {
     const { store, streams } = await stage();
     await streamAt({ streams }, 0).send(handshakeAnswer({ sessionId: 7n, timeoutMs: sessionTimeoutMs }));
     expect(store.sessionId).toBe(0n);
-    expect((await failureOf(store.getData('/a'))).message).toContain('a response before the handshake');
+    expect((await failureNow(store.getData('/a'))).message).toContain('a response before the handshake');
   });
 
   it('an answer out of order: fails this request and all that follow, whose outcome is unknown', async () => {
     const { store, stream, states } = await connectedStage();
     const calls = [failureOf(store.set('/a', nothing, 0)), failureOf(store.set('/b', nothing, 0))];
     await stream.reply(2, { body: emptyStat });
-    for (const error of await Promise.all(calls)) {
+    for (const error of await soon(Promise.all(calls))) {
       expect(error).toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
       expect(error.message).toContain(
         'a response to request 2, but the next expected response is to request 1',
@@ -248,7 +248,7 @@ describe('a connection that has ended', () => {
     expect(states).toEqual(['CONNECTED', 'SUSPENDED']);
     expect(stream.frames).toHaveLength(1);
     expect(store.sessionId).toBe(7n);
-    expect((await failureOf(store.getData('/a'))).message).not.toContain('too late');
+    expect((await failureNow(store.getData('/a'))).message).not.toContain('too late');
     expect(streams).toHaveLength(1);
   });
 
@@ -256,7 +256,7 @@ describe('a connection that has ended', () => {
     const { clock, store, stream, streams } = await connectedStage();
     const first = failureOf(store.exists('/a'));
     await stream.close();
-    await first;
+    await soon(first);
     await clock.advance(1_000);
     const next = streamAt({ streams }, 1);
     await next.grant();
@@ -264,6 +264,6 @@ describe('a connection that has ended', () => {
     expect(next.requests.map(({ xid, type }) => [xid, type])).toEqual([[1, op.EXISTS]]);
     await stream.reply(1, { error: -101 });
     await next.reply(1, { body: emptyStat });
-    expect(await second).toMatchObject({ version: 0 });
+    expect(await soon(second)).toMatchObject({ version: 0 });
   });
 });

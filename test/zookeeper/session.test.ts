@@ -4,7 +4,7 @@ import { JuteWriter } from '../../src/embedded/jute.js';
 import { settled } from '../support/hand-clock.js';
 import { dataAnswer, emptyStat, handshakeAnswer, op } from './fake-server.js';
 import { failureOf } from './probe.js';
-import { connectedStage, type Stage, type Stream, stage, streamAt } from './stage.js';
+import { connectedStage, failureNow, type Stage, type Stream, soon, stage, streamAt } from './stage.js';
 
 const sessionTimeoutMs = 6_000;
 const expiryMs = (sessionTimeoutMs * 4) / 3;
@@ -28,7 +28,7 @@ describe('the end of a session without contact', () => {
     expect(states).not.toContain('LOST');
     await clock.advance(1);
     expect(states).toEqual(['CONNECTED', 'SUSPENDED', 'LOST']);
-    const error = await failureOf(store.getData('/a'));
+    const error = await failureNow(store.getData('/a'));
     expect(error.code).toBe('SESSION_EXPIRED');
     expect(error.message).toContain(
       'no contact for 4/3 of the session timeout: connection to 10.0.0.1 port 2181: ',
@@ -112,7 +112,7 @@ describe('the handshake', () => {
     const reads = [on.store.getData('/a'), on.store.getData('/b')];
     await on.stream.reply(1, { zxid: 12n, body: dataAnswer(nothing) });
     await on.stream.reply(2, { zxid: 5n, body: dataAnswer(nothing) });
-    await Promise.all(reads);
+    await soon(Promise.all(reads));
     const next = await reconnected(on);
     next.events.opened();
     expect(next.handshake).toMatchObject({ lastZxidSeen: 12n, sessionId: 7n, password: 'sixteen bytes...' });
@@ -130,7 +130,7 @@ describe('the handshake', () => {
     const { store, streams, states } = await stage('10.0.0.1:2181', { resume });
     await streamAt({ streams }, 0).grant({ sessionId: 0n, timeoutMs: 0 });
     expect(states).toEqual(['LOST']);
-    expect((await failureOf(store.getData('/a'))).message).toContain('the ensemble has ended the session');
+    expect((await failureNow(store.getData('/a'))).message).toContain('the ensemble has ended the session');
   });
 
   it('that is granted another session leaves that server', async () => {
@@ -139,7 +139,7 @@ describe('the handshake', () => {
     await next.grant({ sessionId: 8n });
     expect(next.isDestroyed).toBe(true);
     expect(on.store).toMatchObject({ state: 'SUSPENDED', sessionId: 7n });
-    expect((await failureOf(on.store.getData('/a'))).message).toContain(
+    expect((await failureNow(on.store.getData('/a'))).message).toContain(
       'requested session 0x0000000000000007, received 0x0000000000000008',
     );
   });
@@ -147,7 +147,7 @@ describe('the handshake', () => {
   it('that is granted no new session leaves that server, and goes on', async () => {
     const { clock, store, streams } = await stage();
     await streamAt({ streams }, 0).grant({ sessionId: 0n, timeoutMs: 0 });
-    expect((await failureOf(store.getData('/a'))).message).toContain('the server granted no session');
+    expect((await failureNow(store.getData('/a'))).message).toContain('the server granted no session');
     await clock.advance(1_000);
     await streamAt({ streams }, 1).grant();
     expect(store.state).toBe('CONNECTED');
@@ -233,7 +233,7 @@ describe('credentials and watches', () => {
     await stream.reply(-4);
     await stream.reply(-4, { error: -115 });
     expect(on.states).toEqual(['LOST']);
-    const error = await failureOf(on.store.getData('/a'));
+    const error = await failureNow(on.store.getData('/a'));
     expect(error.code).toBe('AUTH_FAILED');
     expect(error.message).toContain('the server rejected the credentials');
   });
@@ -250,7 +250,7 @@ describe('credentials and watches', () => {
     await on.stream.reply(2, { zxid: 21n, body: new JuteWriter().int(0).raw(emptyStat).bytes() });
     await on.stream.reply(3, { zxid: 21n, error: -101 });
     await on.stream.reply(4, { zxid: 21n, body: dataAnswer(nothing) });
-    await Promise.all(reads);
+    await soon(Promise.all(reads));
     const next = await reconnected(on);
     await next.grant();
     const call = on.store.getData('/d');
@@ -261,19 +261,19 @@ describe('credentials and watches', () => {
     expect([texts(), texts(), texts()]).toEqual([['/root/a'], ['/root/c'], ['/root/b']]);
     await next.reply(1);
     await next.reply(2, { body: dataAnswer(Buffer.from('d')) });
-    expect((await call).data.toString()).toBe('d');
+    expect((await soon(call)).data.toString()).toBe('d');
   });
 
   it('watches that cannot be set again end the connection, because changes would go unnoticed', async () => {
     const on = await connectedStage();
     const read = on.store.getData('/a', { watch: true });
     await on.stream.reply(1, { body: dataAnswer(nothing) });
-    await read;
+    await soon(read);
     const next = await reconnected(on);
     await next.grant();
     await next.reply(1, { error: -102 });
     expect(next.isDestroyed).toBe(true);
-    expect((await failureOf(on.store.getData('/a'))).message).toContain(
+    expect((await failureNow(on.store.getData('/a'))).message).toContain(
       "cannot set watches again: the znode's ACL does not allow it with these credentials (NO_AUTH)",
     );
   });
@@ -285,7 +285,7 @@ describe('closing a session', () => {
     const closed = store.close();
     expect(stream.types).toEqual([op.CLOSE_SESSION]);
     await stream.reply(1);
-    expect(await closed).toBe(true);
+    expect(await soon(closed)).toBe(true);
     expect(stream.isDestroyed).toBe(true);
     expect(states).toEqual(['CONNECTED', 'CLOSED']);
     expect(clock.armed).toBe(0);
@@ -295,7 +295,7 @@ describe('closing a session', () => {
     const { store, stream, states } = await connectedStage();
     const closed = store.close();
     await stream.reply(1, { error: -112 });
-    expect(await closed).toBe(true);
+    expect(await soon(closed)).toBe(true);
     expect(states).toEqual(['CONNECTED', 'CLOSED']);
   });
 
@@ -320,7 +320,7 @@ describe('closing a session', () => {
     await next.grant();
     expect(next.types).toEqual([op.CLOSE_SESSION]);
     await next.reply(1);
-    expect(await closed).toBe(true);
+    expect(await soon(closed)).toBe(true);
   });
 
   it('is confirmed when the next connection shows that the session is over', async () => {
@@ -328,7 +328,7 @@ describe('closing a session', () => {
     const closed = on.store.close();
     const next = await reconnected(on);
     await next.grant({ sessionId: 0n, timeoutMs: 0 });
-    expect(await closed).toBe(true);
+    expect(await soon(closed)).toBe(true);
     expect(on.states).toEqual(['CONNECTED', 'CLOSED']);
   });
 
@@ -338,12 +338,12 @@ describe('closing a session', () => {
     const stream = streamAt({ streams }, 0);
     await stream.grant({ sessionId: 9n });
     await stream.reply(1);
-    expect(await closed).toBe(true);
+    expect(await soon(closed)).toBe(true);
   });
 
   it('ends at once if no handshake was sent', async () => {
     const { store, streams } = await stage();
-    expect(await store.close()).toBe(false);
+    expect(await soon(store.close())).toBe(false);
     expect(streamAt({ streams }, 0).isDestroyed).toBe(true);
   });
 
@@ -352,12 +352,12 @@ describe('closing a session', () => {
     streamAt({ streams }, 0).events.opened();
     const closed = store.close();
     await streamAt({ streams }, 0).close();
-    expect(await closed).toBe(false);
+    expect(await soon(closed)).toBe(false);
   });
 
   it('abandons the session at once if that is what the caller wants', async () => {
     const { clock, store, stream } = await connectedStage();
-    expect(await store.close({ abandon: true })).toBe(false);
+    expect(await soon(store.close({ abandon: true }))).toBe(false);
     expect(stream.types).toEqual([]);
     expect(stream.isDestroyed).toBe(true);
     expect(clock.armed).toBe(0);
@@ -366,7 +366,7 @@ describe('closing a session', () => {
   it('refuses all calls from then on', async () => {
     const { store, stream } = await connectedStage();
     void store.close();
-    expect(await failureOf(store.getData('/a'))).toMatchObject({
+    expect(await failureNow(store.getData('/a'))).toMatchObject({
       code: 'SESSION_EXPIRED',
       message: 'get the data of /a: the store was closed',
     });
@@ -376,7 +376,7 @@ describe('closing a session', () => {
   it('of a session that is over confirms nothing', async () => {
     const { clock, store, states } = await connectedStage();
     await clock.advance(expiryMs);
-    expect(await store.close()).toBe(false);
+    expect(await soon(store.close())).toBe(false);
     expect(states.at(-1)).toBe('LOST');
   });
 });
@@ -389,7 +389,7 @@ describe('a reply that says that the session is over', () => {
     const { store, stream, states } = await connectedStage();
     const call = failureOf(store.getData('/a'));
     await stream.reply(1, { error });
-    expect((await call).code).toBe(code);
+    expect((await soon(call)).code).toBe(code);
     expect(states).toEqual(['CONNECTED', 'LOST']);
     expect(stream.isDestroyed).toBe(true);
   });
@@ -398,7 +398,7 @@ describe('a reply that says that the session is over', () => {
     const { store, stream, states } = await connectedStage();
     const call = failureOf(store.getData('/a'));
     await stream.reply(1, { error: -118 });
-    expect((await call).code).toBe('SESSION_MOVED');
+    expect((await soon(call)).code).toBe('SESSION_MOVED');
     expect(states).toEqual(['CONNECTED']);
   });
 });
@@ -436,7 +436,7 @@ describe('finding a server', () => {
     const { store, stream, streams, states } = await connectedStage(three);
     const call = failureOf(store.getData('/a'));
     store.changeServer();
-    expect((await call).message).toContain('switched to another server');
+    expect((await soon(call)).message).toContain('switched to another server');
     expect(stream.isDestroyed).toBe(true);
     await settled();
     await streamAt({ streams }, 1).grant();
@@ -452,7 +452,7 @@ describe('finding a server', () => {
   it('gives up a name whose resolver does not answer in the share of one server', async () => {
     const { clock, store } = await stage('silent:2181,silent2:2181', { lookup: () => undefined });
     await clock.advance(sessionTimeoutMs / 2);
-    expect((await failureOf(store.getData('/a'))).message).toBe(
+    expect((await failureNow(store.getData('/a'))).message).toBe(
       'get the data of /a: not connected: silent:2181: the name was not resolved within 3000 ms; silent2:2181: no response yet',
     );
   });
@@ -474,7 +474,7 @@ describe('finding a server', () => {
   it('ends when the store is closed during a pause', async () => {
     const { clock, store, streams } = await stage();
     await streamAt({ streams }, 0).close();
-    expect(await store.close()).toBe(false);
+    expect(await soon(store.close())).toBe(false);
     expect(clock.armed).toBe(0);
     await clock.advance(100_000);
     expect(streams).toHaveLength(1);

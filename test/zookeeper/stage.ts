@@ -4,14 +4,14 @@
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
-import type { StoreState } from '../../src/ports/store.js';
+import type { StoreError, StoreState } from '../../src/ports/store.js';
 import type { Endpoint, WireEvents } from '../../src/zookeeper/dial.js';
 import { FrameReader } from '../../src/zookeeper/frames.js';
 import { parseConnectionString } from '../../src/zookeeper/index.js';
 import { ZooKeeperStore, type ZooKeeperStoreOptions } from '../../src/zookeeper/store.js';
 import { HandClock, settled } from '../support/hand-clock.js';
 import { handshakeAnswer, op, type Request, reply } from './fake-server.js';
-import type { LogEntry } from './probe.js';
+import { failureOf, type LogEntry } from './probe.js';
 
 /** One connection, seen from the server. */
 export class Stream {
@@ -150,4 +150,19 @@ export function streamAt({ streams }: Pick<Stage, 'streams'>, index: number): St
   const stream = streams.at(index);
   if (stream === undefined) throw new Error(`only ${streams.length} connections`);
   return stream;
+}
+
+/** Resolves or rejects like a promise that must settle now, without another event. */
+export function soon<T>(promise: Promise<T>): Promise<T> {
+  const late = settled()
+    .then(settled)
+    .then(() => {
+      throw new Error('the promise has not settled');
+    });
+  return Promise.race([promise, late]);
+}
+
+/** Returns the error of a call that must fail now. */
+export function failureNow(call: Promise<unknown>): Promise<StoreError> {
+  return failureOf(soon(call));
 }
