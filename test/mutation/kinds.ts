@@ -28,10 +28,10 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
   // A session whose servers are byte streams in memory, in time that the test moves.
   sessions: {
-    folders: ['connection', 'frames', 'reconnecting', 'session', 'watch-frames'].map(
+    folders: ['connection', 'failure', 'frames', 'reconnecting', 'session', 'store', 'watch-frames'].map(
       (name) => `src/zookeeper/${name}.ts`,
     ),
-    include: ['test/zookeeper/{connection,session}.test.ts'],
+    include: ['test/zookeeper/{calls,connection,session}.test.ts'],
     exclude: [],
     needsServer: false,
   },

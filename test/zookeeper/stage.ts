@@ -4,6 +4,7 @@
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
+import { openAcl } from '../../src/model/acl.js';
 import type { StoreError, StoreState } from '../../src/ports/store.js';
 import type { Endpoint, WireEvents } from '../../src/zookeeper/dial.js';
 import { FrameReader } from '../../src/zookeeper/frames.js';
@@ -110,7 +111,7 @@ export async function stage(
     callTimeoutMs: 1_000_000,
     clock,
     credentials: [],
-    acl: () => [],
+    acl: () => openAcl,
     dial: (endpoint, events) => {
       const stream = new Stream(endpoint, events);
       streams.push(stream);
