@@ -3,84 +3,22 @@
  * whose processes ignore SIGTERM.
  */
 import { describe, expect, it } from 'vitest';
-import { Guard } from '../../src/hooks/guard.js';
-import { type FromSupervisor, type RunRequest, unasked } from '../../src/hooks/messages.js';
-import type { Machine } from '../../src/ports/processes.js';
-import { type Script, SimulatedMachine } from './simulated-machine.js';
+import { unasked } from '../../src/hooks/messages.js';
+import {
+  forever,
+  guarding,
+  leading,
+  lease,
+  leavesStubborn,
+  quick,
+  request,
+  stubborn,
+} from './guard-record.js';
+import type { Script } from './simulated-machine.js';
 
-const forever = Number.POSITIVE_INFINITY;
-const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
-const stubborn: Script = { ...quick, runsMs: forever, stopsInMs: forever };
-/** A command that succeeds and leaves a workload that ignores SIGTERM. */
-const leavesStubborn: Script = { ...quick, workload: stubborn };
-
-/** The lease that every test holds first. Its last kill is 50 ms before its end. */
-const lease = { leadership: 1, releaseAtMs: 1_000, endsAtMs: 2_000 };
+/** The last kill is 50 ms before the end of the lease. */
 const lastKillAtMs = 1_950;
 const leftMs = lastKillAtMs - lease.releaseAtMs;
-
-function request(phase: RunRequest['phase'], changes: Partial<RunRequest> = {}): RunRequest {
-  return {
-    id: { prepare: 1, takeover: 2, release: 3, fence: 4 }[phase],
-    leadership: phase === 'takeover' || phase === 'release' ? 1 : 0,
-    phase,
-    term: 3,
-    slot: null,
-    name: { prepare: 'onPrepare', takeover: 'onTakeover', release: 'onRelease', fence: 'onFence' }[phase],
-    foreground: false,
-    command: { program: phase, args: [], text: phase },
-    env: { PETREL_PHASE: phase },
-    timeoutMs: 100_000,
-    graceMs: 100_000,
-    ...changes,
-  };
-}
-
-/** Returns a guard whose commands behave as in `scripts`, and a record of what it did. */
-function guarding(scripts: Partial<Record<RunRequest['phase'], Script>> = {}) {
-  const known = new Map<string, Script>(Object.entries(scripts));
-  const machine = new SimulatedMachine(({ program }) => known.get(program) ?? quick);
-  const seen = machine.seenBy(machine.newProcess('guard'));
-  const signals: string[] = [];
-  const own: Machine = {
-    ...seen,
-    processes: {
-      ...seen.processes,
-      signalGroup: (pgid, signal) => {
-        const program = machine.groups.get(pgid)?.command.program ?? 'nothing';
-        if (signal !== 'SIGCONT') signals.push(`${Math.round(machine.world.nowMs)}: ${signal} ${program}`);
-        seen.processes.signalGroup(pgid, signal);
-      },
-    },
-  };
-  const said: FromSupervisor[] = [];
-  let idles = 0;
-  const idle = () => {
-    idles += 1;
-  };
-  const guard = new Guard({ post: (message) => said.push(message), idle }, own);
-  return {
-    machine,
-    guard,
-    signals,
-    said,
-    idles: () => idles,
-    /** Returns the outcome that was reported for a request. */
-    outcomeOf: (id: number) =>
-      said.flatMap((one) => (one.type === 'outcome' && one.id === id ? [one.outcome] : []))[0],
-    ended: () => said.find((one) => one.type === 'lease-ended'),
-  };
-}
-
-/** Returns a guard that holds `lease`, and has run the takeover. */
-async function leading(scripts: Parameters<typeof guarding>[0] = {}) {
-  const on = guarding(scripts);
-  on.guard.handle({ type: 'guard', release: request('release', { id: unasked }), begun: false });
-  on.guard.handle({ type: 'lease', ...lease });
-  on.guard.handle({ type: 'run', request: request('takeover') });
-  await on.machine.run(500);
-  return on;
-}
 
 describe('a lease that is not renewed', () => {
   it('is released at its deadline, and not before', async () => {
