@@ -143,7 +143,12 @@ const calls: readonly Call[] = [
   },
 ];
 
+const writes = new Set([op.CREATE, op.SET_DATA, op.DELETE, op.MULTI]);
+
 describe.each(calls)('$name', ({ call, type, body, value, text: what }) => {
+  /** Whether the call is a write whose commit counts as a proof. */
+  const proves = writes.has(type);
+
   it('sends one request, and returns what the server answers', async () => {
     const { store, stream } = await connectedStage();
     const answer = call(store);
@@ -177,6 +182,27 @@ describe.each(calls)('$name', ({ call, type, body, value, text: what }) => {
     // The answer that comes too late is for nobody.
     await stream.reply(1, { body });
     expect(store.state).toBe('CONNECTED');
+  });
+
+  it(`${proves ? 'proves' : 'does not prove'} that the ensemble knows of earlier signs of life`, async () => {
+    const { clock, store, stream } = await connectedStage();
+    expect(store.provenAliveAtMs()).toBe(0);
+    await clock.advance(1_500);
+    await stream.pong();
+    await clock.advance(1_499);
+    const early = call(store);
+    await stream.reply(1, { body });
+    await soon(early);
+    expect(store.provenAliveAtMs()).toBe(0);
+    await clock.advance(1);
+    const failed = failureOf(call(store));
+    await stream.reply(2, { error: -114 });
+    await soon(failed);
+    expect(store.provenAliveAtMs()).toBe(0);
+    const answered = call(store);
+    await stream.reply(3, { body });
+    await soon(answered);
+    expect(store.provenAliveAtMs()).toBe(proves ? 1_500 : 0);
   });
 
   it('is not sent without a connection', async () => {
@@ -294,6 +320,20 @@ describe('a multi', () => {
     expect((await failureNow(store.multi(create('persistent')))).message).toContain(
       'must not contain an empty name',
     );
+  });
+
+  it('of which an operation failed proves nothing', async () => {
+    const { clock, store, stream } = await connectedStage();
+    await clock.advance(1_500);
+    await stream.pong();
+    await clock.advance(1_500);
+    const failure = failureOf(store.multi(all));
+    const failed = (code: number) => result(op.ERROR, new JuteWriter().int(code).bytes());
+    await stream.reply(1, {
+      body: Buffer.concat([failed(0), failed(-103), failed(-2), failed(-2), endOfResults]),
+    });
+    await soon(failure);
+    expect(store.provenAliveAtMs()).toBe(0);
   });
 
   it('of nothing is refused', async () => {

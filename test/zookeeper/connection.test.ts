@@ -1,6 +1,7 @@
 /** Tests one connection, in time that only the test moves: when it pings, when it is given up, and why. */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { describe, expect, it } from 'vitest';
+import { nextXid } from '../../src/zookeeper/connection.js';
 import { settled } from '../support/hand-clock.js';
 import { dataAnswer, emptyStat, handshakeAnswer, op, reply } from './fake-server.js';
 import { failureOf } from './probe.js';
@@ -234,6 +235,10 @@ describe('what a server must not send', () => {
     await stream.send(Buffer.concat([event, reply(99), event]));
     expect(changes).toEqual(['/a']);
   });
+});
+
+it('requests are numbered from 1 to the largest positive number, and then from 1 again', () => {
+  expect([nextXid(0), nextXid(2 ** 31 - 2), nextXid(2 ** 31 - 1)]).toEqual([1, 2 ** 31 - 1, 1]);
 });
 
 describe('a connection that has ended', () => {

@@ -15,7 +15,7 @@ const resume = { id: 9n, password: Buffer.from('0123456789abcdef') };
 async function reconnected(on: Stage): Promise<Stream> {
   const { length } = on.streams;
   await streamAt(on, -1).close();
-  for (let ms = 0; ms < 4_000 && on.streams.length === length; ms += 1) await on.clock.advance(1);
+  for (let ms = 0; ms < 4_000 && on.streams.length === length; ms += 50) await on.clock.advance(50);
   return streamAt(on, length);
 }
 
@@ -153,6 +153,30 @@ describe('the handshake', () => {
     expect(store.state).toBe('CONNECTED');
   });
 
+  it('attaches to a session whose id a signed number cannot hold', async () => {
+    const { store, streams } = await stage('10.0.0.1:2181', { resume: { ...resume, id: -2n } });
+    const stream = streamAt({ streams }, 0);
+    await stream.grant({ sessionId: -2n });
+    expect(stream.handshake).toMatchObject({ sessionId: -2n });
+    expect(store.sessionId).toBe(2n ** 64n - 2n);
+  });
+
+  it.each([
+    ['no id', handshakeAnswer({ sessionId: 0n, timeoutMs: sessionTimeoutMs }), 'a session without an id'],
+    [
+      'a password of three bytes',
+      new JuteWriter().int(0).int(sessionTimeoutMs).long(7n).buffer(Buffer.from('abc')).packet(),
+      'a session password of 3 bytes, expected 16',
+    ],
+  ])('that is granted a session with %s leaves that server', async (_, answer, problem) => {
+    const { store, streams } = await stage();
+    const stream = streamAt({ streams }, 0);
+    stream.events.opened();
+    await stream.send(answer);
+    expect(stream.isDestroyed).toBe(true);
+    expect((await failureNow(store.getData('/a'))).message).toContain(problem);
+  });
+
   it('may be answered without a password', async () => {
     const on = await stage();
     const stream = streamAt(on, 0);
@@ -196,6 +220,63 @@ describe('the lease', () => {
     const leaseMs = 0.9 * 4_000;
     expect(on.store.provenAliveAtMs() + leaseMs).toBeLessThanOrEqual(resumedAtMs + leaseMs);
     expect(on.store.negotiatedTimeoutMs).toBe(4_000);
+  });
+});
+
+describe('watch events', () => {
+  it.each([-1, 0, 1, 2, 3, 4, 5, 6, 99])('of type %i report their znode, and do no harm', async (type) => {
+    const { store, stream, changes } = await connectedStage();
+    await stream.notify(type, '/a');
+    expect(changes).toEqual(['/a']);
+    expect(store.state).toBe('CONNECTED');
+  });
+
+  it('without a znode report nothing, and do no harm', async () => {
+    const { store, stream, changes } = await connectedStage();
+    await stream.notify(-1, '');
+    expect(changes).toEqual([]);
+    expect(store.state).toBe('CONNECTED');
+  });
+
+  it('use up the watch: it is not set again', async () => {
+    const on = await connectedStage();
+    const read = on.store.getData('/a', { watch: true });
+    await on.stream.reply(1, { body: dataAnswer(nothing) });
+    await soon(read);
+    await on.stream.notify(3, '/a');
+    const next = await reconnected(on);
+    await next.grant();
+    expect(next.types).toEqual([]);
+  });
+});
+
+describe('a chroot', () => {
+  it('is in front of every path that is sent, and of none that is reported', async () => {
+    const { store, stream, changes } = await connectedStage('10.0.0.1:2181/root');
+    const created = store.create('/a', nothing, 'persistent');
+    expect(stream.requests[0]?.body.string()).toBe('/root/a');
+    await stream.reply(1, { body: new JuteWriter().string('/root/a').bytes() });
+    expect(await soon(created)).toBe('/a');
+    await stream.notify(3, '/root/b');
+    expect(changes).toEqual(['/b']);
+  });
+});
+
+describe('a request that is too large for a server', () => {
+  it('is refused, to the byte, and the connection goes on', async () => {
+    const { store, stream } = await connectedStage();
+    const most = 0xfffff;
+    // The header has 8 bytes, the path 6, the length of the data 4, and the version 4.
+    const room = most - 22;
+    expect(await failureNow(store.set('/a', Buffer.alloc(room + 1), 0))).toMatchObject({
+      code: 'BAD_ARGUMENTS',
+      message:
+        'set /a: the request is 1048576 bytes long, but ZooKeeper accepts at most 1048575, including path and ACL',
+    });
+    expect(stream.types).toEqual([]);
+    void store.set('/a', Buffer.alloc(room), 0).catch(() => null);
+    expect(stream.types).toEqual([op.SET_DATA]);
+    expect(store.state).toBe('CONNECTED');
   });
 });
 
@@ -341,6 +422,37 @@ describe('closing a session', () => {
     expect(await soon(closed)).toBe(true);
   });
 
+  it('does not wait for credentials, and does not mind if they are rejected', async () => {
+    const credentials = [{ scheme: 'digest', credentials: 'user:secret' }];
+    const { store, streams, states } = await stage('10.0.0.1:2181', { credentials });
+    const stream = streamAt({ streams }, 0);
+    await stream.grant();
+    const closed = store.close();
+    await stream.reply(-4, { error: -115 });
+    await stream.reply(1);
+    expect(await soon(closed)).toBe(true);
+    expect(states).toEqual(['CLOSED']);
+  });
+
+  it('has one outcome, however often it is asked for', async () => {
+    const { store, stream } = await connectedStage();
+    const closes = Promise.all([store.close(), store.close({ abandon: true })]);
+    expect(stream.types).toEqual([op.CLOSE_SESSION]);
+    await stream.reply(1);
+    expect(await soon(closes)).toEqual([true, true]);
+  });
+
+  it('waits for a session that a handshake may have opened', async () => {
+    const { store, streams } = await stage();
+    const stream = streamAt({ streams }, 0);
+    stream.events.opened();
+    const closed = store.close();
+    await stream.send(handshakeAnswer({ sessionId: 7n, timeoutMs: sessionTimeoutMs }));
+    expect(stream.types).toEqual([op.CLOSE_SESSION]);
+    await stream.reply(1);
+    expect(await soon(closed)).toBe(true);
+  });
+
   it('ends at once if no handshake was sent', async () => {
     const { store, streams } = await stage();
     expect(await soon(store.close())).toBe(false);
@@ -471,6 +583,45 @@ describe('finding a server', () => {
     expect(streams.map(({ endpoint }) => endpoint.address)).toEqual(['10.0.0.1', '10.0.0.2']);
   });
 
+  it('goes to the next server, not to another address, when a connection that stood is lost', async () => {
+    const on = await connectedStage('zk1:2181,zk2:2181', {
+      lookup: (host, _options, callback) =>
+        callback(null, [
+          { address: host === 'zk1' ? '10.0.1.1' : '10.0.2.1', family: 4 },
+          { address: host === 'zk1' ? '10.0.1.2' : '10.0.2.2', family: 4 },
+        ]),
+    });
+    await on.clock.advance(1_400);
+    await on.stream.close();
+    expect(on.streams.map(({ endpoint }) => endpoint.address)).toEqual(['10.0.1.1', '10.0.2.1']);
+  });
+
+  it('dials nobody after the store was closed while a name was looked up', async () => {
+    const answers: (() => void)[] = [];
+    const { store, streams } = await stage('zk:2181', {
+      lookup: (_host, _options, callback) => {
+        answers.push(() => callback(null, [{ address: '10.0.0.1', family: 4 }]));
+      },
+    });
+    expect(await soon(store.close())).toBe(false);
+    for (const answer of answers) answer();
+    await settled();
+    expect(answers).toHaveLength(1);
+    expect(streams).toEqual([]);
+  });
+
+  it('pauses longer after each round that failed, up to 2 s', async () => {
+    const { clock, streams } = await stage('10.0.0.1:2181', { random: () => 0.999_999 });
+    const pausesMs: number[] = [];
+    for (let round = 1; round <= 5; round += 1) {
+      const startedAtMs = clock.monotonicMs();
+      await streamAt({ streams }, -1).close();
+      while (streams.length === round && clock.monotonicMs() < 60_000) await clock.advance(50);
+      pausesMs.push(clock.monotonicMs() - startedAtMs);
+    }
+    expect(pausesMs).toEqual([1_000, 2_000, 2_000, 2_000, 2_000]);
+  });
+
   it('ends when the store is closed during a pause', async () => {
     const { clock, store, streams } = await stage();
     await streamAt({ streams }, 0).close();
@@ -479,6 +630,19 @@ describe('finding a server', () => {
     await clock.advance(100_000);
     expect(streams).toHaveLength(1);
   });
+});
+
+it('the log says that no server can be reached, once a whole round has failed', async () => {
+  const { logged, streams } = await stage('10.0.0.1:2181,10.0.0.2:2181');
+  const warnings = () => logged.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  await streamAt({ streams }, 0).close();
+  expect(warnings()).toEqual([]);
+  await streamAt({ streams }, 1).close();
+  expect(warnings()).toEqual([
+    expect.stringMatching(
+      /^ZooKeeper has been unreachable for 0\.0 s, retrying: connection to 10\.0\.0\.1 port/,
+    ),
+  ]);
 });
 
 it('the log says what became of the session, and why', async () => {
