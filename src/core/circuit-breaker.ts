@@ -10,8 +10,9 @@
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, mostCircuitBreakerTransitions } from '../model/group-config.js';
 import { fromInstant, toInstant } from '../model/names.js';
-import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
+import type { CircuitBreaker } from '../model/snapshot.js';
 import type { Cause, CircuitBreakerRecord, Elected } from '../model/znodes.js';
+import type { Election } from './election-input.js';
 import { isAhead } from './ensemble-clock.js';
 
 export const emptyCircuitBreakerRecord: CircuitBreakerRecord = { moved: [] };
@@ -24,7 +25,7 @@ export function circuitBreakerPath(config: GroupConfig, root: string): string | 
   return transitions === 0 ? null : (record ?? `${root}/circuit-breaker`);
 }
 
-export type WithCircuitBreaker =
+type WithCircuitBreaker =
   /**
    * The decision may be made. `record` must be written in the same transaction. A null `record` means that
    * the decision does not count.
@@ -69,14 +70,14 @@ export function circuitBreaker(
   };
 }
 
-export type Checked =
+type Checked =
   /** The decision may be made. `circuitBreaker` must be written with it, unless it is null. */
   | { readonly stops: false; readonly circuitBreaker: CircuitBreaker | null }
   | { readonly stops: true; readonly reason: string };
 
 /** Returns whether the group's circuit breaker, if it has one, lets a decision pass. */
 export function checkCircuitBreaker(
-  { snapshot, config, epochMs }: BreakerInput,
+  { snapshot, config, epochMs }: Pick<Election, 'snapshot' | 'config' | 'epochMs'>,
   decision: Pick<Elected, 'cause' | 'term' | 'node'>,
 ): Checked {
   const known = snapshot.circuitBreaker ?? null;
@@ -84,12 +85,6 @@ export function checkCircuitBreaker(
   const made = circuitBreaker(known, config, decision, epochMs);
   if (made.stops) return made;
   return { stops: false, circuitBreaker: made.record === null ? null : { ...known, record: made.record } };
-}
-
-interface BreakerInput {
-  readonly snapshot: Pick<GroupSnapshot, 'circuitBreaker'>;
-  readonly config: GroupConfig;
-  readonly epochMs: number;
 }
 
 function timesText(count: number): string {

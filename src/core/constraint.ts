@@ -8,7 +8,7 @@ import type { GroupConfig } from '../model/group-config.js';
 import type { Neighbour } from '../model/neighbour.js';
 import type { Finding } from '../model/own-constraint.js';
 import type { Registration } from '../model/registration.js';
-import { incarnationKey, type Member } from '../model/snapshot.js';
+import { type GroupSnapshot, incarnationKey, type Member } from '../model/snapshot.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
@@ -38,7 +38,7 @@ export interface ConstraintContext {
 }
 
 interface ContextInput extends Pick<ConstraintContext, 'config' | 'failures' | 'elsewhere'> {
-  readonly snapshot: { readonly neighbour?: Neighbour | null | undefined };
+  readonly snapshot: Pick<GroupSnapshot, 'neighbour'>;
   /** The current decision. */
   readonly elected: Pick<Elected, 'node'>;
   readonly epochMs: number;
@@ -208,7 +208,7 @@ export interface Findings {
    */
   readonly failedSite: string | null;
   /** The request that the decision carries out, with the reasons that it still overrides. */
-  readonly stillRequested: Elected['requested'];
+  readonly stillOverridden: Elected['requested'];
 }
 
 /**
@@ -228,7 +228,7 @@ export function findingsOf(judged: readonly Judged[], elected: Elected, electedF
     againstElected,
     incumbent: canContinue ? elected.node : null,
     failedSite: siteOfFailure(elected, againstElected, judged),
-    stillRequested: stillOverridden(elected, judged),
+    stillOverridden: stillOverridden(elected, judged),
   };
 }
 

@@ -28,11 +28,11 @@ function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): n
   return [...instants, ...failures.flatMap((record) => backoffDeadlinesMs(record, config))];
 }
 
-/** What changes at known instants. */
-export interface Timed {
+/** What deadlines and minutes of the day depend on. */
+interface DeadlineInput {
   readonly config: GroupConfig;
   readonly failures: readonly FailureRecord[];
-  /** Minutes of the day, in UTC, at which the strategy's ranking may change. */
+  /** Minutes of the day, in UTC, at which a decision may change. */
   readonly minutes: readonly number[];
 }
 
@@ -40,7 +40,10 @@ export interface Timed {
  * Returns the time until the next instant after `epochMs` at which a decision may change, whether a deadline
  * or a minute of the day. Returns null if there is none.
  */
-export function nextInstantInMs({ config, failures, minutes }: Timed, epochMs: number): number | null {
+export function nextInstantInMs(
+  { config, failures, minutes }: DeadlineInput,
+  epochMs: number,
+): number | null {
   const deadlines = deadlinesMs(config, failures).map((instant) => instant - epochMs);
   const ahead = [...deadlines, nextMinuteInMs(minutes, epochMs) ?? 0].filter((ms) => ms > 0);
   return ahead.length === 0 ? null : Math.min(...ahead);
@@ -49,7 +52,7 @@ export function nextInstantInMs({ config, failures, minutes }: Timed, epochMs: n
 /** Whether the ensemble's clock must be read again before any decision at `nowMs` (monotonic). */
 export function needsReading(
   reading: ClockReading | null,
-  { config, failures, minutes }: Timed,
+  { config, failures, minutes }: DeadlineInput,
   nowMs: number,
 ): boolean {
   if (reading === null) return true;
@@ -67,8 +70,8 @@ export function needsReading(
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);
 }
 
-/** What the elector is about to hold against a node. */
-export interface Blame {
+/** Evidence that may lead the elector to blame or fence a node. */
+interface Blame {
   readonly failed: Failed | null;
   readonly watched: Watched | null;
 }
@@ -79,7 +82,7 @@ export interface Blame {
  */
 export function mustReadClock(
   reading: ClockReading,
-  timed: Timed,
+  timed: DeadlineInput,
   { failed, watched }: Blame,
   nowMs: number,
 ): boolean {

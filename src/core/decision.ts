@@ -3,13 +3,14 @@
 import { sitePriority } from '../model/group-config.js';
 import type { CircuitBreaker } from '../model/snapshot.js';
 import { type Elected, lastTerm, type Successor, type TransitionRecord } from '../model/znodes.js';
-import type { Choice } from './case.js';
+import type { Choice } from './choice-input.js';
 import { checkCircuitBreaker } from './circuit-breaker.js';
 import { isFallback } from './effective-decision.js';
 import type { JudgedElection } from './election-input.js';
 import { type FencingAction, stuckLeaderActions } from './fencing.js';
 import { handoverOf } from './planned-change.js';
 import { ended, readyRecord } from './records.js';
+import { missesRequest } from './requests.js';
 import { type ChangeSites, configChange, type DropRequest, upkeep } from './upkeep.js';
 
 export interface PublishSuccessor {
@@ -101,10 +102,10 @@ export function nextDecision(election: JudgedElection, choice: Choice): Elected 
     previous: election.previous,
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
     requested: choice.requested,
+    ...handoverOf(election, choice),
     failedSite: choice.failedSite,
     failures: choice.failures.filter((record) => !elsewhere.failures.includes(record)),
-    ...(carriesOutRequest || !election.missesRequest ? {} : { missedRequest: true }),
-    ...handoverOf(election, choice),
+    ...(!carriesOutRequest && missesRequest(config, elected) ? { missedRequest: true } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Determines what applies now: the last leader, and the decision to act on, even if `leader/elected` is
- * malformed or was deleted and created again.
+ * Determines the decision to act on and the last node that was READY, even if `leader/elected` is malformed
+ * or was deleted and created again.
  */
 import { claimOwner, type GroupSnapshot, type Member } from '../model/snapshot.js';
 import { type Elected, lastTerm, type Place } from '../model/znodes.js';

@@ -9,14 +9,14 @@ import type { Claim } from '../model/snapshot.js';
 import type { Elected, FailureRecord, Place } from '../model/znodes.js';
 import { currentFailures, type Failed } from './backoff.js';
 import type { AnyConstraint, Findings, Judged } from './constraint.js';
-import { mustReadClock, nextInstantInMs } from './deadlines.js';
+import { mustReadClock } from './deadlines.js';
 import { effectiveDecision, previousLeader } from './effective-decision.js';
-import { type ElectorMemory, look, type Waits, waitsOf } from './elector-memory.js';
+import { type ElectorMemory, look } from './elector-memory.js';
 import { type Elsewhere, nowhereElse } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs } from './ensemble-clock.js';
 import { failedBefore, failedCandidate } from './failed-candidate.js';
 import { judgeSites, type SiteJudgement } from './failed-sites.js';
-import { activeRequest, missesRequest } from './requests.js';
+import { activeRequest } from './requests.js';
 import type { Observation } from './watchdog.js';
 
 /**
@@ -44,7 +44,7 @@ export interface ElectionInput extends Observation {
 }
 
 /** An election input with the values that are derived from it. */
-export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'>, Waits {
+export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'> {
   readonly clock: ClockReading;
   readonly elected: Elected;
   readonly current: Claim | null;
@@ -53,8 +53,6 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'>, Wa
   readonly electedFailed: boolean;
   /** The requested switchover, if it is active. Otherwise null. */
   readonly request: SwitchoverRequest | null;
-  /** Whether a decision that carries out no request leaves a missed request behind. */
-  readonly missesRequest: boolean;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
   /** Minutes of the day, in UTC, at which a decision may change. */
@@ -66,11 +64,6 @@ export interface Election extends Omit<ElectionInput, 'elsewhere' | 'clock'>, Wa
   readonly elsewhere: Elsewhere;
   /** The current failures, and the failure that is being acted on. */
   readonly failures: readonly FailureRecord[];
-  /**
-   * Time until the next instant, on the ensemble's clock, at which a decision may change. Null if there is
-   * none.
-   */
-  readonly nextInstantInMs: number | null;
 }
 
 /** An election with the findings about every node. */
@@ -95,30 +88,37 @@ export interface Pending {
 export function electionOf(input: ElectionInput): Election | Pending {
   const { snapshot, members, config, clock, strategy, constraints, nowMs } = input;
   const elected = effectiveDecision(snapshot);
-  const previous = previousLeader(snapshot, members);
   const memory = look(input, elected, input.memory);
-  const sites = judgeSites(input, memory.sites?.counts ?? new Map());
   if (memory.progress?.isOrphaned === true && input.memory.progress?.isOrphaned !== true)
     return { pending: 'next-look', memory };
   const failed = failedCandidate(input, elected, memory);
-  const electedFailed = failed !== null || failedBefore({ elected, snapshot, members });
   const minutes = [strategy, ...constraints].flatMap((rule) => rule.minutes ?? []);
   const timed = { config, failures: elected.failures, minutes };
   if (clock === null || mustReadClock(clock, timed, { failed, watched: memory.watched }, nowMs))
     return { pending: 'clock', memory };
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
-  const failures = currentFailures({ ...input, elected, elsewhere, epochMs }, failed);
-  const inForce = { elected, previous, current: snapshot.current, request: activeRequest(config, elected) };
-  const observed = { memory, sites, failed, electedFailed, ...waitsOf(input, elected, memory) };
-  const nextInMs = nextInstantInMs({ config, failures, minutes }, epochMs);
   return {
     ...input,
-    ...inForce,
-    ...observed,
-    ...{ clock, epochMs, minutes, nextInstantInMs: nextInMs },
-    ...{ elsewhere, failures, missesRequest: missesRequest(config, elected) },
+    clock,
+    memory,
+    elected,
+    failed,
+    minutes,
+    epochMs,
+    elsewhere,
+    current: snapshot.current,
+    previous: previousLeader(snapshot, members),
+    request: activeRequest(config, elected),
+    sites: judgeSites(input, memory.sites?.counts ?? new Map()),
+    electedFailed: failed !== null || failedBefore({ elected, snapshot, members }),
+    failures: currentFailures({ ...input, elected, elsewhere, epochMs }, failed),
   };
+}
+
+/** Returns the election that responds to the failure `failed`. */
+export function blaming(election: Election, failed: Failed): Election {
+  return { ...election, failed, electedFailed: true, failures: currentFailures(election, failed) };
 }
 
 /**

@@ -8,7 +8,7 @@ import { incarnationKey } from '../model/snapshot.js';
 import type { Elected, Successor } from '../model/znodes.js';
 import { countSites, type SiteCounts } from './failed-sites.js';
 import { type BetterSince, betterForMs } from './stabilization.js';
-import { type Observation, observeTransition, type Transition } from './watchdog.js';
+import { type Observation, type ObservedTransition, observeTransition } from './watchdog.js';
 
 /**
  * The state on which the fencing and the removal of a claim are based. The claim is not removed if any part
@@ -26,7 +26,7 @@ export interface Fence {
   readonly electedNode: { readonly node: string; readonly version: number } | null;
 }
 
-export interface ElectorMemory extends Transition {
+export interface ElectorMemory extends ObservedTransition {
   /** Monotonic instant of the elector's last check. Null if there has been none. */
   readonly lookedAtMs: number | null;
   /** The monotonic instant at which each node became eligible, keyed by incarnation. */
@@ -143,7 +143,7 @@ export interface Waits {
   readonly readyForMs: number | null;
 }
 
-/** Returns how long what the elector remembers has lasted. */
+/** Returns how long each remembered condition has lasted. */
 export function waitsOf(
   { members, nowMs }: Observation,
   { node: elected }: Elected,

@@ -5,7 +5,7 @@ import { readyNode } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
 import { type Failed, failureOf, failureReason } from './backoff.js';
 import { isFallback } from './effective-decision.js';
-import { type Observation, overdueMs, type Transition, type Watched } from './watchdog.js';
+import { type Observation, type ObservedTransition, overdueMs, type Watched } from './watchdog.js';
 
 /**
  * Returns the failure of the elected node. Returns null if it has not failed. The node has failed in three
@@ -16,7 +16,7 @@ import { type Observation, overdueMs, type Transition, type Watched } from './wa
 export function failedCandidate(
   { snapshot, members, config, nowMs }: Observation,
   elected: Elected,
-  { progress, watched }: Pick<Transition, 'progress' | 'watched'>,
+  { progress, watched }: Pick<ObservedTransition, 'progress' | 'watched'>,
 ): Failed | null {
   const { node } = elected;
   if (node === null || isFallback(snapshot, elected)) return null;

@@ -3,7 +3,7 @@
  * other node becomes READY, no matter how many nodes have failed in the meantime.
  */
 import type { Elected, Place } from '../model/znodes.js';
-import type { BestFirst } from './case.js';
+import type { BestFirst } from './choice-input.js';
 
 interface Led {
   /** The current decision. */

@@ -5,12 +5,14 @@ import { failbackDelayMs, sitePriority } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
 import type { Ranked } from '../model/strategy.js';
 import { failbackBackoffMs, failureOf } from './backoff.js';
-import type { BestFirst, Case, ChoiceInput, Outcome } from './case.js';
+import type { BestFirst, ChoiceInput, RankedInput, RuleOutcome } from './choice-input.js';
 import { requestedBefore, withLastGood } from './planned-change.js';
 import { stabilizationWindowMs } from './stabilization.js';
 
-/** Returns what to do while the present leader can continue. `present` is its place in the ranking. */
-export function preference(all: Case, present: Ranked): Outcome {
+/**
+ * Returns the move to a better node, or why the leader stays. `present` is the leader's place in the ranking.
+ */
+export function preference(all: RankedInput, present: Ranked): RuleOutcome {
   const better = betterThan(all, present);
   if (better === null) return { reason: present.reason };
   // Scores are independent of priorities: a lowered priority does not make another node better.
@@ -23,20 +25,20 @@ export function preference(all: Case, present: Ranked): Outcome {
  * null if there are none. The first is the best node that has not failed, or the best node overall if all
  * have failed.
  */
-function betterThan({ failures, ranking }: Case, present: Ranked): BestFirst | null {
+function betterThan({ failures, ranking }: RankedInput, present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
   const best = better.find(({ node }) => failureOf(failures, node) === null) ?? better[0];
   return best === undefined ? null : [best, ...better.filter((one) => one !== best)];
 }
 
-/** Returns the move to a better node, once the waits that delay it have ended. */
-function failback(input: Case, best: Ranked, present: Ranked): Outcome {
+/** Returns the move to a better node, or the wait that delays it. */
+function failback(input: RankedInput, best: Ranked, present: Ranked): RuleOutcome {
   const { elected, config, readyForMs, strategy } = input;
-  const keep = (until: string, recheckInMs: number | null = null): Outcome => {
+  const keep = (until: string, recheckInMs: number | null = null): RuleOutcome => {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
     return { reason, recheckInMs };
   };
-  const wait = (until: string, recheckInMs: number | null = null): Outcome => {
+  const wait = (until: string, recheckInMs: number | null = null): RuleOutcome => {
     return { ...keep(until, recheckInMs), reserves: best.node };
   };
   if (elected.requested !== null) return keep(`but ${elected.requested.by} requested ${present.node}`);
@@ -88,7 +90,7 @@ function wasLowered({ elected, config, members, epochMs }: ChoiceInput): string 
 }
 
 /** Returns the move away from a leader whose priority an operator has lowered. It does not wait. */
-function moveAway(all: Case, better: BestFirst, lowered: string): Outcome {
+function moveAway(all: RankedInput, better: BestFirst, lowered: string): RuleOutcome {
   const [{ node, reason: why }] = withLastGood(all, better);
   const requested = requestedBefore(all, node);
   const reason = `${lowered}; ${why}`;

@@ -17,6 +17,7 @@ import {
 } from '../model/znodes.js';
 import { type Failed, failureOf, failureReason } from './backoff.js';
 import { electedPlace, isFallback } from './effective-decision.js';
+import type { Election } from './election-input.js';
 
 interface RecordInput {
   readonly snapshot: GroupSnapshot;
@@ -227,23 +228,15 @@ function releaseBefore(
  * Returns the record of the current transition if it has reached READY, and the version of the history's head
  * that was read. Returns null if it has not, if it is already recorded, or if there is no history.
  */
-export function readyRecord(input: ReadyInput): RecordOfReady | null {
+export function readyRecord(
+  input: Election,
+): { readonly record: TransitionRecord; readonly headVersion: number } | null {
   const { snapshot, elected, memory } = input;
   const { current, history } = snapshot;
   const isReady = current?.value?.status === 'READY' && current.value.term === elected.term;
   if (!isReady || memory.watched !== null || history === null) return null;
   const record = reachedReady(input, elected, current);
   return record === null ? null : { record, headVersion: history.version };
-}
-
-interface ReadyInput extends RecordInput {
-  readonly elected: Elected;
-  readonly memory: { readonly watched: unknown };
-}
-
-interface RecordOfReady {
-  readonly record: TransitionRecord;
-  readonly headVersion: number;
 }
 
 /**

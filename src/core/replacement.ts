@@ -10,7 +10,7 @@ import { claimOwner, type Member, siteOf } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import { endBackoff, failureOf, retryAtMs } from './backoff.js';
-import type { BestFirst, Case, ChoiceInput, Outcome } from './case.js';
+import type { BestFirst, ChoiceInput, RankedInput, RuleOutcome } from './choice-input.js';
 import {
   departure,
   type Ineligible,
@@ -20,19 +20,19 @@ import {
   reasonsOf,
 } from './constraint.js';
 import { isGivenUp } from './elsewhere.js';
+import { awaited } from './first-election.js';
 import { requestedBefore, withLastGood } from './planned-change.js';
 
 /** Returns what to do if no eligible node is elected, or if the elected node has failed. */
-export function replacement(all: Case): Outcome {
+export function replacement(all: RankedInput): RuleOutcome {
   const [best, ...others] = all.ranking;
   if (best === undefined) return nobodyEligible(all);
-  const { awaited } = all;
-  if (awaited !== null && awaited.leftMs > 0)
-    return { ...nobody(all.elected, awaited.reason), recheckInMs: awaited.leftMs };
+  const first = awaited(all, all.ranking, all.lookedForMs);
+  if (first !== null) return { ...nobody(all.elected, first.reason), recheckInMs: first.leftMs };
   return replace(all, [best, ...others]);
 }
 
-function replace(all: Case, ranking: BestFirst): Outcome {
+function replace(all: RankedInput, ranking: BestFirst): RuleOutcome {
   const { elected, members, failures, config, failedSite, againstElected } = all;
   const { best, why } = bestBySite(withLastGood(all, ranking), failedSite, members, config);
   if (best === null) return { ...nobody(elected, why), failedSite };
@@ -68,7 +68,7 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
   return elected.failedSite === null ? 'planned' : 'failure';
 }
 
-function nobodyEligible(all: Case): Outcome {
+function nobodyEligible(all: RankedInput): RuleOutcome {
   const { elected, ineligible, againstElected, failedSite, config } = all;
   // A malformed registration does not end a leadership if no other node could take over.
   if (leads(all) && againstElected.every(({ kind }) => kind === kindOfMalformed)) {
@@ -87,7 +87,7 @@ function nobodyText(ineligible: readonly Ineligible[]): string {
     : `no node is eligible: ${ineligibleText(ineligible)}`;
 }
 
-function nobody(elected: Elected, reason: string): Outcome {
+function nobody(elected: Elected, reason: string): RuleOutcome {
   return { node: null, changes: elected.node !== null, cause: 'nobody', reason };
 }
 
@@ -100,7 +100,7 @@ function leads({ current, members, elected }: ChoiceInput): boolean {
  * Among the nodes that are ineligible only because of a backoff, retries the one that failed longest ago. The
  * retry happens no sooner than the base backoff after that failure.
  */
-function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
+function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): RuleOutcome | null {
   const { failures, config, epochMs, elected } = input;
   const onlyInBackoff = ineligible
     .filter(({ ineligibleReasons: found }) => found.every(({ kind }) => kind === kindOfBackoff))

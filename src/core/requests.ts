@@ -1,16 +1,10 @@
-/**
- * What operators decide: requested switchovers and pauses. Determines which request is still active, which
- * node it selects, and what a paused group does.
- */
+/** Requested switchovers: which request is still active, and which node it selects. */
 
 import type { GroupConfig, SwitchoverRequest } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
 import type { Member } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
-import type { Elected, FailureRecord } from '../model/znodes.js';
-import { endBackoff, isInBackoff } from './backoff.js';
-import type { Case, Outcome } from './case.js';
-import { type IneligibleReason, ineligibleReasonsOf } from './constraint.js';
+import type { Elected } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
 /**
@@ -88,75 +82,4 @@ export function requestTarget(
 
 function isAble({ value }: Member): boolean {
   return value !== null && !value.draining;
-}
-
-/**
- * Returns what an operator decided: the requested switchover if it is due and its target can lead, or what a
- * paused group does. Returns null if neither applies.
- */
-export function byOperator(all: Case): Outcome | null {
-  const { config } = all;
-  return requestedSwitchover(all) ?? (config.paused === null ? null : paused(all, config.paused));
-}
-
-function requestedSwitchover(all: Case): Outcome | null {
-  const { request, elected, failures, epochMs, ranking, ineligible, elsewhere } = all;
-  if (request === null) return null;
-  if (request.notBefore !== null && fromInstant(request.notBefore) > epochMs) return null;
-  if (epochMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
-  const target = requestTarget(request, all, ranking);
-  if (target === null || target === elected.node) return null;
-  const { by, force } = request;
-  return {
-    node: target,
-    changes: true,
-    cause: 'planned',
-    reason: `${force ? 'failover' : 'switchover'} requested by ${by}: ${request.reason}`,
-    requested: {
-      by,
-      overridden: waivable(ineligibleReasonsOf(target, ineligible)),
-      ...(force ? { forced: true } : {}),
-    },
-    failures: force ? withBackoffEnded(target, failures, elsewhere) : failures,
-  };
-}
-
-/**
- * Removes the target's failure record. A record that another slot stores cannot be removed here. Instead,
- * this decision gets a copy of the record with the backoff ended.
- */
-function withBackoffEnded(
-  target: string,
-  failures: readonly FailureRecord[],
-  elsewhere: Elsewhere,
-): FailureRecord[] {
-  return failures
-    .filter((record) => record.node !== target || elsewhere.failures.includes(record))
-    .map((record) => (record.node === target ? endBackoff(record) : record));
-}
-
-function waivable(found: readonly IneligibleReason[]): string[] {
-  return found.filter(({ canBeForced }) => canBeForced).map(({ kind }) => kind);
-}
-
-/** Describes a pause, for display. */
-export function pausedText({ by, reason }: NonNullable<GroupConfig['paused']>): string {
-  return `paused by ${by}: ${reason}`;
-}
-
-/**
- * Returns the choice while the group is paused. Only the elected node may claim. After a failure, the elected
- * node is tried again once its backoff ends.
- */
-function paused(
-  { elected, stillRequested, electedFailed, failures, epochMs }: Case,
-  pause: NonNullable<GroupConfig['paused']>,
-): Outcome {
-  const why = pausedText(pause);
-  const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, epochMs));
-  if (!electedFailed || waits) return { reason: why };
-  // The request remains in force during the retry. Keep the reasons that the request overrode, and the node
-  // to which leadership returns once the group is resumed.
-  const retry = { changes: true, cause: 'retry', requested: stillRequested, isReturn: true } as const;
-  return { ...retry, reason: `retry while ${why}` };
 }

@@ -10,20 +10,27 @@
  */
 
 import { durationMs } from '../model/duration.js';
-import { currentFailures } from './backoff.js';
-import type { Choice } from './case.js';
+import type { Member } from '../model/snapshot.js';
 import { elect } from './choice.js';
+import type { Choice } from './choice-input.js';
 import { contextOf, eligibleSince, findingsOf, judgeAll } from './constraint.js';
 import { nextInstantInMs } from './deadlines.js';
-import { actionsFor, type ElectorAction, nextDecision } from './decision.js';
-import { type Election, type ElectionInput, electionOf } from './election-input.js';
-import { type ElectorMemory, longestWaitMs } from './elector-memory.js';
+import { actionsFor, type ElectorAction } from './decision.js';
+import {
+  blaming,
+  type Election,
+  type ElectionInput,
+  electionOf,
+  type JudgedElection,
+} from './election-input.js';
+import { type ElectorMemory, longestWaitMs, waitsOf } from './elector-memory.js';
 import { isExact } from './ensemble-clock.js';
+import { awaited } from './first-election.js';
 import { lostLeaseAgain } from './lease-loss.js';
 import { RuleFault } from './ranking.js';
 import { updatedBetterSince } from './stabilization.js';
 import { publishSuccessor } from './successor.js';
-import { overdueMs } from './watchdog.js';
+import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
 export { effectiveDecision } from './effective-decision.js';
@@ -79,34 +86,28 @@ function readClock(memory: ElectorMemory): ElectorRound {
  */
 function decide(election: Election): ElectorRound {
   let { memory } = election;
-  const { snapshot, members, constraints, elected, electedFailed, strategy, nowMs } = election;
+  const { snapshot, members, constraints, elected, electedFailed, nowMs } = election;
   const context = contextOf(election);
+  const judge = (among: readonly Member[]): JudgedElection => {
+    const judged = judgeAll(among, constraints, context);
+    return { ...election, members: among, judged, ...findingsOf(judged, elected, electedFailed) };
+  };
   try {
-    const judged = judgeAll(members, constraints, context);
-    const found = { ...election, judged, ...findingsOf(judged, elected, electedFailed) };
-    memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, nowMs) };
-    const choice = elect(found);
+    const found = judge(members);
+    memory = { ...memory, eligibleSinceMs: eligibleSince(found.judged, memory.eligibleSinceMs, nowMs) };
+    const waits = waitsOf(election, elected, memory);
+    const choice = elect({ ...found, ...waits });
     const due = actionsFor(found, choice);
     const { publish, known } = publishSuccessor(election, due, (among) => {
-      const others = judgeAll(among, constraints, context);
-      const findings = findingsOf(others, elected, electedFailed);
-      const other = { ...election, members: among, judged: others, ...findings };
-      const chosen = elect(other);
-      return { choice: chosen, decision: nextDecision(other, chosen) };
+      const other = judge(among);
+      return { found: other, choice: elect({ ...other, ...waits }) };
     });
     const actions = publish === null ? due : [...due, publish];
     const isAlarm = actions.some((action) => action.do === 'alarm');
-    const compared = { members, elected: elected.node, nowMs };
-    const isCompared = strategy.usesScores === true;
+    const alarmed = isAlarm ? (snapshot.current?.token ?? null) : memory.alarmed;
     return {
       actions,
-      memory: {
-        ...memory,
-        successor: known,
-        alarmed: isAlarm ? (snapshot.current?.token ?? null) : memory.alarmed,
-        betterSince: isCompared ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,
-        firstLookMs: choice.isAwaited ? (memory.firstLookMs ?? nowMs) : null,
-      },
+      memory: { ...memory, ...waitsBegun(election, choice), alarmed, successor: known },
       recheckInMs: untilNextRoundMs(election, choice),
       choice,
     };
@@ -119,20 +120,33 @@ function decide(election: Election): ElectorRound {
 }
 
 /**
+ * Returns the nodes that the choice found better than the leader, and the start of the wait for a first
+ * election.
+ */
+function waitsBegun(election: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
+  const { members, strategy, memory, elected, nowMs } = election;
+  const compared = { members, elected: elected.node, nowMs };
+  const isAwaited = awaited(election, choice.ranking, 0) !== null;
+  return {
+    betterSince:
+      strategy.usesScores === true ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,
+    firstLookMs: isAwaited ? (memory.firstLookMs ?? nowMs) : null,
+  };
+}
+
+/**
  * Treats a leader that has lost its lease too often as failed, but only if another node then becomes the
  * leader. Without another leader, nothing would be gained. A node does not judge its own losses, because a
  * disconnected node cannot know their cause. Instead, it hands over the elector role to the next elector.
  */
 function judgeLeaseLosses(election: Election, asItStands: ElectorRound): ElectorRound {
-  const { members, current, elected, self, memory, clock, nowMs, epochMs } = election;
+  const { members, current, elected, self, memory, clock, nowMs } = election;
   if (current === null || asItStands.choice?.changes !== false) return asItStands;
   const isOwn = elected.node === self;
   const observedSinceMs = isOwn ? Number.NEGATIVE_INFINITY : election.observedSinceMs;
   const failed = lostLeaseAgain({ ...election, current, observedSinceMs }, elected);
   if (failed === null || memory.leftTo === current.token) return asItStands;
-  const failures = currentFailures(election, failed);
-  const next = nextInstantInMs({ ...election, failures }, epochMs);
-  const round = decide({ ...election, failed, electedFailed: true, failures, nextInstantInMs: next });
+  const round = decide(blaming(election, failed));
   const node = round.choice?.node ?? null;
   if (node === null || node === elected.node) return asItStands;
   if (!isOwn) return isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
@@ -143,20 +157,28 @@ function judgeLeaseLosses(election: Election, asItStands: ElectorRound): Elector
 }
 
 /**
- * Returns the time until the next round: the shortest wait that has not ended yet. This round has already
- * acted on waits that have ended. Returns null if there is none. A condition that is overdue is checked again
- * before the memory expires.
+ * Returns the time until the next round: the shortest wait that has not ended yet. Returns null if there is
+ * none. This round has already acted on waits that have ended.
  */
 function untilNextRoundMs(election: Election, choice: Choice): number | null {
-  const { memory, config, strategy, sites, nowMs } = election;
+  const { memory, config, strategy, sites, minutes, epochMs, nowMs } = election;
   const { watched } = memory;
-  const leftMs = watched === null ? 0 : -overdueMs(watched, nowMs);
-  const ahead = [
-    choice.recheckInMs ?? 0,
-    election.nextInstantInMs ?? 0,
-    sites.waitMs ?? 0,
-    watched !== null && leftMs <= 0 ? longestWaitMs : leftMs,
-    strategy.usesScores === true ? durationMs(config.stabilization.interval) : 0,
-  ].filter((wait) => wait > 0);
+  const waits = [
+    choice.recheckInMs,
+    nextInstantInMs({ config, failures: choice.failures, minutes }, epochMs),
+    sites.waitMs,
+    watched === null ? null : untilOverdueMs(watched, nowMs),
+    strategy.usesScores === true ? durationMs(config.stabilization.interval) : null,
+  ];
+  const ahead = waits.map((wait) => wait ?? 0).filter((wait) => wait > 0);
   return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead, longestWaitMs));
+}
+
+/**
+ * Returns the time until a condition is overdue. If it is already overdue, returns the longest wait, so that
+ * the condition is checked again before the memory expires.
+ */
+function untilOverdueMs(watched: Watched, nowMs: number): number {
+  const leftMs = -overdueMs(watched, nowMs);
+  return leftMs > 0 ? leftMs : longestWaitMs;
 }

@@ -12,13 +12,14 @@
  */
 import { encodedText } from '../model/names.js';
 import type { Member } from '../model/snapshot.js';
-import { type Elected, type Successor, successorSchema } from '../model/znodes.js';
-import type { Choice } from './case.js';
+import { type Successor, successorSchema } from '../model/znodes.js';
+import type { Choice } from './choice-input.js';
 import { ineligibleText } from './constraint.js';
-import type { ElectorAction, PublishSuccessor } from './decision.js';
-import type { Election } from './election-input.js';
+import { nextInstantInMs } from './deadlines.js';
+import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
+import type { Election, JudgedElection } from './election-input.js';
 import type { KnownSuccessor } from './elector-memory.js';
-import { pausedText } from './requests.js';
+import { pausedText } from './operator-decision.js';
 
 /**
  * The action that publishes a successor, or null if there is nothing to publish, and the result of the
@@ -29,10 +30,10 @@ interface Published {
   readonly known: KnownSuccessor | null;
 }
 
-/** Returns what the elector would decide now if the group had these members. */
-export type DecideAmong = (members: readonly Member[]) => {
+/** Returns the choice that the elector would make if the group had these members, and what it rests on. */
+type ChooseAmong = (members: readonly Member[]) => {
+  readonly found: JudgedElection;
   readonly choice: Choice;
-  readonly decision: Elected;
 };
 
 /**
@@ -43,14 +44,14 @@ export type DecideAmong = (members: readonly Member[]) => {
 export function publishSuccessor(
   seen: Election,
   due: readonly ElectorAction[],
-  decideAmong: DecideAmong,
+  chooseAmong: ChooseAmong,
 ): Published {
   const { snapshot, memory } = seen;
   const { successor: published, elected, config } = snapshot;
   const isQuiet = due.every(({ do: verb }) => verb === 'record');
   if (published === undefined || !isQuiet || !isReadyInTerm(seen))
     return { publish: null, known: memory.successor };
-  const known = knownSuccessor(seen, decideAmong);
+  const known = knownSuccessor(seen, chooseAmong);
   const { found } = known;
   const isPublished = published !== null && JSON.stringify(published.value) === JSON.stringify(found);
   if (found === null || isPublished) return { publish: null, known };
@@ -59,11 +60,11 @@ export function publishSuccessor(
   return { publish: { do: 'publish-successor', successor: found, version, ...versions }, known };
 }
 
-function knownSuccessor(seen: Election, decideAmong: DecideAmong): KnownSuccessor {
+function knownSuccessor(seen: Election, chooseAmong: ChooseAmong): KnownSuccessor {
   const before = seen.memory.successor;
   const restsOn = restsOnIn(seen);
   if (before !== null && isSame(before.restsOn, restsOn)) return before;
-  const found = successorOf(seen, decideAmong);
+  const found = successorOf(seen, chooseAmong);
   return { restsOn, found: found === null ? null : asStored(found) };
 }
 
@@ -82,7 +83,7 @@ function restsOnIn(seen: Election): unknown[] {
   return [
     ...[self, elsewhere, config, snapshot.config.version, snapshot.elected.value, snapshot.elected.version],
     ...[previous?.node, previous?.site, strategy.name, strategy.usesScores, strategy.minutes],
-    seen.nextInstantInMs === null,
+    awaitsTimeLimit(seen),
     ...[failures.length, ...failures, constraints.length, ...constraints],
     ...members.flatMap(({ node, value, problem, version, owner, seat, seatNames = [] }) => {
       return [node, value, problem, version, owner, seat, seatNames.length, ...seatNames];
@@ -111,7 +112,7 @@ function isReadyInTerm({ snapshot, elected, memory }: Election): boolean {
  * Returns the successor. Returns null if the next leader has just joined and has no seat yet. It will soon
  * have a seat, so nothing needs to be published until then.
  */
-function successorOf(seen: Election, decideAmong: DecideAmong): Successor | null {
+function successorOf(seen: Election, chooseAmong: ChooseAmong): Successor | null {
   const never = whyNobody(seen);
   if (never !== null) return nobody(never);
   const why = whyUndecided(seen);
@@ -121,7 +122,7 @@ function successorOf(seen: Election, decideAmong: DecideAmong): Successor | null
       ? { ...member, value: { ...member.value, draining: true } }
       : member,
   );
-  const { choice, decision } = decideAmong(members);
+  const { found, choice } = chooseAmong(members);
   if (choice.ranking.length === 0) return nobody(noneEligible(choice, seen.elected.node));
   const next = members.find(({ node }) => node === choice.node) ?? null;
   if (!choice.changes || choice.cause !== 'shutdown' || next === null || next.value === null)
@@ -133,7 +134,7 @@ function successorOf(seen: Election, decideAmong: DecideAmong): Successor | null
     return undecided(`${node} runs onPrepare before the leader starts its release`);
   return {
     prepared: {
-      decision: { ...decision, node, site: value.site },
+      decision: { ...nextDecision(found, choice), node, site: value.site },
       electedVersion: seen.snapshot.elected.version,
       configVersion: seen.snapshot.config.version,
       nodeVersion: version,
@@ -180,5 +181,9 @@ function whyUndecided(seen: Election): string | null {
     (constraint) => 'check' in constraint && constraint.minutes === undefined,
   );
   if (!isBuiltIn) return 'a constraint judges the nodes again at each change of leader';
-  return seen.nextInstantInMs !== null ? 'the choice may change when a time limit expires' : null;
+  return awaitsTimeLimit(seen) ? 'the choice may change when a time limit expires' : null;
+}
+
+function awaitsTimeLimit({ config, failures, epochMs }: Election): boolean {
+  return nextInstantInMs({ config, failures, minutes: [] }, epochMs) !== null;
 }

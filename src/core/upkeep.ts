@@ -12,7 +12,7 @@ import {
 import { toInstant } from '../model/names.js';
 import type { Elected } from '../model/znodes.js';
 import { failureOf, recovered } from './backoff.js';
-import type { Choice } from './case.js';
+import type { Choice } from './choice-input.js';
 import { endedOverrides } from './deadlines.js';
 import type { Election, JudgedElection } from './election-input.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
@@ -50,7 +50,7 @@ export function upkeep(election: JudgedElection, choice: Choice): Elected | null
   const mayRemove = election.memory.progress === null;
   const ready = [...elsewhere.ready];
   const isOver = mayRemove && ready.some((node) => failureOf(elected.failures, node) !== null);
-  const requested = mayRemove ? choice.stillRequested : elected.requested;
+  const requested = mayRemove ? election.stillOverridden : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
   const failures = choice.failures.filter((record) => !elsewhere.failures.includes(record));
   return { ...elected, requested, failures };
@@ -59,7 +59,9 @@ export function upkeep(election: JudgedElection, choice: Choice): Elected | null
 type ConfigInput = Pick<Election, 'snapshot' | 'config' | 'elected' | 'epochMs'>;
 
 /** Returns the change to the configuration that is due first. Returns null if none is due. */
-export function configChange(election: Election): ChangeSites | DropRequest | null {
+export function configChange(
+  election: ConfigInput & Pick<Election, 'self' | 'sites'>,
+): ChangeSites | DropRequest | null {
   return dropMissedRequest(election) ?? endOverrides(election) ?? declareSites(election);
 }
 
@@ -109,7 +111,9 @@ function whyMissed(request: SwitchoverRequest, { elected, epochMs }: ConfigInput
 }
 
 /** Declares one site failed or healthy per call, so that each change is reported with its own reason. */
-function declareSites(election: Election): ChangeSites | null {
+function declareSites(
+  election: Pick<Election, 'snapshot' | 'epochMs' | 'self' | 'sites'>,
+): ChangeSites | null {
   const { snapshot, epochMs, self, sites } = election;
   const [verdict] = snapshot.config.value === null ? [] : sites.verdicts;
   if (verdict === undefined) return null;

@@ -1,8 +1,8 @@
 /**
- * The transition watchdog: what blocks a transition, since when, and which node is responsible. Times start
- * when this elector first observes the condition. A candidate is therefore not blamed for an old leader that
- * released late, or for an elector that crashed. A new incarnation is not blamed for the omissions of an
- * earlier one.
+ * The transition watchdog: what blocks a transition, since when, and which node is responsible. It also
+ * remembers the claim that is in PROGRESS or READY. Times start when this elector first observes the
+ * condition. A candidate is therefore not blamed for an old leader that released late, or for an elector that
+ * crashed. A new incarnation is not blamed for the omissions of an earlier one.
  */
 import { durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -81,19 +81,19 @@ export interface Ready {
   readonly sinceMs: number;
 }
 
-/** What an elector has observed of a transition. */
-export interface Transition {
+/** A transition as an elector has observed it. */
+export interface ObservedTransition {
   readonly watched: Watched | null;
   readonly progress: Progress | null;
   readonly ready: Ready | null;
 }
 
-/** Returns what is observed of the transition now. What still applies keeps its start time in `before`. */
+/** Returns `before`, updated with the snapshot. A condition that still applies keeps its start time. */
 export function observeTransition(
   observation: Observation,
   elected: Elected,
-  before: Transition,
-): Transition {
+  before: ObservedTransition,
+): ObservedTransition {
   const { snapshot, config, nowMs } = observation;
   const watched = watch(snapshot, elected, config, before.watched, nowMs);
   return {

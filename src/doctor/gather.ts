@@ -11,7 +11,7 @@ import { storeOptions, tlsOptions } from '../config/store-options.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { isGivenUp } from '../core/elsewhere.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { pausedText } from '../core/requests.js';
+import { pausedText } from '../core/operator-decision.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { asPetrelError } from '../group/failure.js';

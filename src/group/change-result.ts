@@ -1,7 +1,7 @@
 /** The result of a change to a group, as reported by commands with `-f json` and by the HTTP interface. */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import type { Choice } from '../core/case.js';
+import type { Choice } from '../core/choice-input.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { causeSchema } from '../model/znodes.js';
 import type { Plan } from './change.js';

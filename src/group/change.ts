@@ -7,7 +7,7 @@
  * waits for the effect of the change.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Choice } from '../core/case.js';
+import type { Choice } from '../core/choice-input.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import { PetrelError } from '../errors.js';

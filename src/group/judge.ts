@@ -4,8 +4,8 @@
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { currentFailures, failureOf } from '../core/backoff.js';
-import type { Choice, ChoiceInput } from '../core/case.js';
 import { elect } from '../core/choice.js';
+import type { Choice, ChoiceInput } from '../core/choice-input.js';
 import { type AnyConstraint, contextOf, findingsOf, type Judged, judgeAll } from '../core/constraint.js';
 import { effectiveDecision, previousLeader } from '../core/effective-decision.js';
 import { awaited } from '../core/first-election.js';
@@ -160,10 +160,7 @@ function isLongPutOff(
 /** Describes a delay whose end only the elector knows. Null if there is no such delay. */
 function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
-  if (choice.cause === 'first') {
-    const wait = awaited(question, choice.ranking, 0);
-    return wait !== null && wait.leftMs > 0 ? wait.reason : null;
-  }
+  if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
   const counted = 'without interruption, as measured by the elector';
   if (strategy.usesScores !== true) {

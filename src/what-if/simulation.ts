@@ -9,7 +9,7 @@
  * time from a client to its node.
  */
 import * as z from 'zod';
-import type { Choice } from '../core/case.js';
+import type { Choice } from '../core/choice-input.js';
 import type { Ineligible } from '../core/constraint.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { judge, readableConfig } from '../group/judge.js';

@@ -1,8 +1,8 @@
 /** Builds small parts of a group's state. Everything that a test does not set has a default. */
 
 import type { z } from 'zod';
-import type { Choice, ChoiceInput } from '../../src/core/case.js';
 import { elect } from '../../src/core/choice.js';
+import type { Choice, ChoiceInput } from '../../src/core/choice-input.js';
 import {
   contextOf,
   type Findings,

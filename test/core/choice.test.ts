@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import type { Choice, ChoiceInput } from '../../src/core/case.js';
+import type { Choice, ChoiceInput } from '../../src/core/choice-input.js';
 import { RuleFault } from '../../src/core/ranking.js';
 import type { switchoverSchema } from '../../src/model/group-config.js';
 import type { Registration } from '../../src/model/registration.js';

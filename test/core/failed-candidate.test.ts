@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newElector } from '../../src/core/elector-memory.js';
 import { failedCandidate } from '../../src/core/failed-candidate.js';
 import { Bench } from './bench.js';
-import { claim, config, decided, group, instant, members, versioned } from './builders.js';
+import { claim, config, decided, failure, group, instant, members, versioned } from './builders.js';
 
 it('the failure of a candidate whose session has ended names no incarnation', () => {
   const bench = new Bench(['a1', 'b1'], { sites: { a: { priority: 200 } } });
@@ -35,4 +35,15 @@ it('no node has failed while none is elected, whatever the elector remembers of 
   };
   expect(failed(decided({ node: 'a1' }))?.reason).toBe('its claim disappeared during the takeover');
   expect(failed(decided())).toBeNull();
+});
+
+it('a node that is tried again sets no timer for the backoff that this ends', () => {
+  const bench = new Bench(['a1']);
+  bench.nowMs = 10_000;
+  bench.clock = { epochMs: bench.epochMs, atMs: bench.nowMs };
+  const failures = [failure('a1', { failedAt: instant(0), until: instant(20_000) })];
+  bench.elected = versioned(decided({ term: 1, failures, previous: { node: 'a1', site: 'a' } }));
+  const { choice, recheckInMs } = bench.round();
+  expect(choice).toMatchObject({ node: 'a1', cause: 'retry' });
+  expect(recheckInMs).toBeNull();
 });

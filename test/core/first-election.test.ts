@@ -138,6 +138,12 @@ describe('no later election waits', () => {
   });
 });
 
+it('is not awaited if the group waits for no time', () => {
+  const bench = new Bench(['a1'], { firstElection: { nodes: 3, within: '0s' } });
+  bench.round();
+  expect(bench.memory.firstLookMs).toBeNull();
+});
+
 describe('an election is the first', () => {
   const fresh = { elected: decided(), previous: null, elsewhere: nowhereElse };
 

@@ -1,6 +1,6 @@
 /** The question to a strategy, and the use of its answer. */
 import { describe, expect, it } from 'vitest';
-import type { ChoiceInput } from '../../src/core/case.js';
+import type { ChoiceInput } from '../../src/core/choice-input.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import { candidateOf, RuleFault } from '../../src/core/ranking.js';
 import type { Conditions, Ranked, StrategyInput } from '../../src/model/strategy.js';

@@ -1,6 +1,6 @@
 /** The replacement for a leader or a candidate that cannot continue, and the reason that operators read. */
 import { describe, expect, it } from 'vitest';
-import type { ChoiceInput } from '../../src/core/case.js';
+import type { ChoiceInput } from '../../src/core/choice-input.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import type { Elected } from '../../src/model/znodes.js';
 import { Bench } from './bench.js';

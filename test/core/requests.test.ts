@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import type { ChoiceInput } from '../../src/core/case.js';
+import type { ChoiceInput } from '../../src/core/choice-input.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import { missedAtMs, missesRequest, requestText, targetText } from '../../src/core/requests.js';
 import { type SwitchoverRequest, switchoverSchema } from '../../src/model/group-config.js';

@@ -37,8 +37,8 @@ export function request(phase: RunRequest['phase'], changes: Partial<RunRequest>
 type Scripts = Partial<Record<RunRequest['phase'], Script>>;
 
 /**
- * Returns a guard whose commands behave as in `scripts`, and a record of what it did. `noted` returns the lease
- * that the agent has shared.
+ * Returns a guard whose commands behave as in `scripts`, and a record of what it did. `noted` returns the
+ * lease that the agent has shared.
  */
 export function guarding(scripts: Scripts = {}, noted: () => LeadershipLease | null = () => null) {
   const known = new Map<string, Script>(Object.entries(scripts));

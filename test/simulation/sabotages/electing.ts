@@ -6,8 +6,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'owner of the claim as present leader',
     rule: 'The present leader is the node that elected names, not the owner of current',
     in: 'elect',
-    find: 'byOperator(all)',
-    replace: `byOperator(all) ?? ((owner) => owner === undefined || owner.node === elected.node ? null : { node: owner.node, changes: true, cause: 'planned' as const, reason: owner.reason })(ranking.find(({ node }) => input.current?.value?.status === 'READY' && node === input.current.value.node))`,
+    find: 'operatorDecision(all)',
+    replace: `operatorDecision(all) ?? ((owner) => owner === undefined || owner.node === elected.node ? null : { node: owner.node, changes: true, cause: 'planned' as const, reason: owner.reason })(ranking.find(({ node }) => input.current?.value?.status === 'READY' && node === input.current.value.node))`,
   },
   {
     name: 'elects without its seat',
@@ -124,7 +124,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'paused and yet electing',
     rule: 'Paused: elected stays as it is',
-    in: 'byOperator',
+    in: 'operatorDecision',
     find: '(config.paused === null ? null : paused(all, config.paused))',
     replace: 'null',
   },

@@ -1,9 +1,4 @@
-/**
- * The input to a choice, what a rule of the choice decides, and the choice itself.
- *
- * The present leader is the node that `elected` names, as long as that node is eligible. The owner of
- * `current` may be a different node: during a handover it is the outgoing node.
- */
+/** The input to a choice, the outcome of one of its rules, and the choice itself. */
 
 import type { Claim, Member } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
@@ -11,10 +6,9 @@ import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import type { Findings, Ineligible } from './constraint.js';
 import type { Waits } from './elector-memory.js';
 import type { Elsewhere } from './elsewhere.js';
-import type { Awaited } from './first-election.js';
 import type { RankInput } from './ranking.js';
 
-/** What a choice is based on. */
+/** The input to a choice. */
 export interface ChoiceInput extends RankInput, Findings, Waits {
   readonly members: readonly Member[];
   readonly elsewhere: Elsewhere;
@@ -45,10 +39,6 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
-  /** Whether the group's first election waits for nodes, or has waited for them long enough. */
-  readonly isAwaited: boolean;
-  /** The request that the current decision carries out, with the reasons that it still overrides. */
-  readonly stillRequested: Elected['requested'];
   /** True if `requested` comes from an earlier request. The one in `config` is then not carried out. */
   readonly isReturn?: true;
   /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
@@ -60,15 +50,21 @@ export interface Choice {
   readonly reserves?: string;
 }
 
-/** What a rule decides. Whatever it leaves out remains as the current decision has it. */
-export type Outcome = Pick<Choice, 'reason'> & Partial<Choice>;
+type Changed = Pick<Choice, 'node' | 'changes' | 'cause'>;
+type Unchanged = { readonly [key in keyof Changed]?: never };
 
-/** The input, with what every rule considers. */
-export interface Case extends ChoiceInput {
+/**
+ * The outcome of a rule of the choice. Without a node, the decision in `elected` remains unchanged. Without
+ * `failures`, the failures remain as they are. `requested` and `failedSite` are null if they are missing.
+ */
+export type RuleOutcome = Pick<Choice, 'reason'> &
+  (Changed | Unchanged) &
+  Partial<Pick<Choice, 'recheckInMs' | 'failures' | 'requested' | 'isReturn' | 'failedSite' | 'reserves'>>;
+
+/** The input to a rule of the choice. */
+export interface RankedInput extends ChoiceInput {
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
-  /** What the group's first election waits for. Null if there is nothing to wait for. */
-  readonly awaited: Awaited | null;
 }
 
 /** At least one node of a ranking, in the order in which the nodes would replace the leader. */
