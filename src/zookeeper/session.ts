@@ -184,7 +184,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
    * Tries for up to `timeoutMs` to make the ensemble end the session, and then releases all resources.
    * Resolves to true if the ensemble confirmed the end of the session.
    */
-  endSession(timeoutMs: number, abandon = false): Promise<boolean> {
+  endSession(timeoutMs: number, abandon: boolean): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;
     let settle: (confirmed: boolean) => void = () => {};
     const confirmed = new Promise<boolean>((resolve) => {

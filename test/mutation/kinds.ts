@@ -31,7 +31,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     folders: ['connection', 'failure', 'frames', 'reconnecting', 'session', 'store', 'watch-frames'].map(
       (name) => `src/zookeeper/${name}.ts`,
     ),
-    include: ['test/zookeeper/{calls,connection,session}.test.ts'],
+    include: ['test/zookeeper/{calls,connection,frames,session}.test.ts'],
     exclude: [],
     needsServer: false,
   },

@@ -1,4 +1,5 @@
 /** Tests the calls of a store: what they send, and how they end, in time that only the test moves. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { JuteWriter } from '../../src/embedded/jute.js';
 import { openAcl } from '../../src/model/acl.js';
@@ -207,9 +208,10 @@ describe.each(calls)('$name', ({ call, type, body, value, text: what }) => {
 
   it('is not sent without a connection', async () => {
     const { store } = await stage();
-    expect((await failureNow(call(store))).message).toBe(
-      `${what}: not connected: 10.0.0.1:2181: no response yet`,
-    );
+    expect(await failureNow(call(store))).toMatchObject({
+      code: 'CONNECTION_LOSS',
+      message: `${what}: not connected: 10.0.0.1:2181: no response yet`,
+    });
   });
 });
 
@@ -242,13 +244,15 @@ describe('a call', () => {
     expect(stream.types).toEqual([]);
   });
 
-  it('that was answered leaves no timer behind', async () => {
+  it('that was answered leaves neither timer nor listener behind', async () => {
     const { clock, store, stream } = await connectedStage();
     const before = clock.armed;
-    const read = store.getData('/a');
+    const { signal } = new AbortController();
+    const read = store.getData('/a', { signal });
     await stream.reply(1, { body: dataAnswer(nothing) });
     await soon(read);
     expect(clock.armed).toBe(before);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('that may not do something says as whom', async () => {
@@ -282,7 +286,56 @@ describe('a call', () => {
   });
 });
 
+describe('a mistake that only the client library finds', () => {
+  it('is an error of the caller, and is not sent', async () => {
+    const { store, stream } = await connectedStage('10.0.0.1:2181', { acl: () => [] });
+    expect(await failureNow(store.create('/a', nothing, 'persistent'))).toMatchObject({
+      code: 'BAD_ARGUMENTS',
+      outcomeUnknown: false,
+    });
+    expect(stream.types).toEqual([]);
+  });
+});
+
+it('a listener that throws harms nobody, and is logged with what it listens to', async () => {
+  const { logged, store, stream, changes } = await connectedStage();
+  store.onChange(() => {
+    throw new Error('a bug');
+  });
+  store.onState(() => {
+    throw new Error('another bug');
+  });
+  await stream.notify(3, '/a');
+  await stream.close();
+  expect(changes).toEqual(['/a']);
+  expect(store.state).toBe('SUSPENDED');
+  const said = logged.map(({ message }) => message).filter((message) => message.includes('listener'));
+  expect(said).toEqual([
+    expect.stringContaining('changes in ZooKeeper'),
+    expect.stringContaining('the connection to ZooKeeper'),
+  ]);
+});
+
 describe('a multi', () => {
+  it('sends each operation with what belongs to it', async () => {
+    const { store, stream } = await connectedStage();
+    void store
+      .multi([...all, { type: 'set', path: '/b', data: Buffer.from('x'), version: 7 }])
+      .catch(() => null);
+    const body = stream.requests[0]?.body;
+    if (body === undefined) throw new Error('no request');
+    const header = () => [body.int(), body.bool(), body.int()];
+    const text = () => body.buffer()?.toString();
+    expect([header(), body.string(), text()]).toEqual([[op.CREATE, false, -1], '/a', '']);
+    const acl = body.vector(() => [body.int(), body.string(), body.string()]);
+    expect([acl, body.int()]).toEqual([[[31, 'world', 'anyone']], 0]);
+    expect([header(), body.string(), text(), body.int()]).toEqual([[op.SET_DATA, false, -1], '/a', '', 0]);
+    expect([header(), body.string(), body.int()]).toEqual([[op.CHECK, false, -1], '/a', 0]);
+    expect([header(), body.string(), body.int()]).toEqual([[op.DELETE, false, -1], '/a', -1]);
+    expect([header(), body.string(), text(), body.int()]).toEqual([[op.SET_DATA, false, -1], '/b', 'x', 7]);
+    expect([header(), body.remaining]).toEqual([[-1, true, -1], 0]);
+  });
+
   it('names the operation that failed, and its znode', async () => {
     const { store, stream } = await connectedStage();
     const failure = failureOf(store.multi(all));
@@ -338,7 +391,10 @@ describe('a multi', () => {
 
   it('of nothing is refused', async () => {
     const { store, stream } = await connectedStage();
-    expect((await failureNow(store.multi([]))).message).toContain('a multi requires at least one operation');
+    expect(await failureNow(store.multi([]))).toMatchObject({
+      code: 'BAD_ARGUMENTS',
+      message: 'multi of 0 operations: a multi requires at least one operation',
+    });
     expect(stream.types).toEqual([]);
   });
 });
@@ -346,7 +402,9 @@ describe('a multi', () => {
 describe('waiting for the connection', () => {
   it('ends with the connection, without a deadline', async () => {
     const on = await stage();
+    const before = on.clock.armed;
     const connected = on.store.connected();
+    expect(on.clock.armed).toBe(before);
     await on.clock.advance(5_000);
     await expect(soon(connected)).rejects.toThrow('has not settled');
     await streamAt(on, 0).grant();
@@ -366,7 +424,7 @@ describe('waiting for the connection', () => {
     );
     expect(cause).toEqual(store.unreachable);
     expect(store.unreachable?.servers).toMatchObject([
-      { server: '10.0.0.1:2181' },
+      { server: '10.0.0.1:2181', why: expect.stringMatching(/^the server closed the connection without/) },
       { server: '10.0.0.2:2181', why: 'no response yet' },
     ]);
   });

@@ -257,6 +257,17 @@ describe('a connection that has ended', () => {
     expect(streams).toHaveLength(1);
   });
 
+  it('reports nothing that follows the end of the session in the same piece', async () => {
+    const { store, stream, changes } = await connectedStage();
+    const failure = failureOf(store.getData('/a'));
+    const event = reply(jute.XID_NOTIFICATION, {
+      body: Buffer.from([0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 2, 47, 97]),
+    });
+    await stream.send(Buffer.concat([reply(1, { error: -112 }), event]));
+    expect((await soon(failure)).code).toBe('SESSION_EXPIRED');
+    expect(changes).toEqual([]);
+  });
+
   it('gives no answer to the requests of the next connection, which are numbered from 1 again', async () => {
     const { clock, store, stream, streams } = await connectedStage();
     const first = failureOf(store.exists('/a'));

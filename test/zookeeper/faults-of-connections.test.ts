@@ -407,7 +407,7 @@ describe('connecting twice (B12)', () => {
     session.connect();
     await until(() => fake.talks.length >= 6 && session.state === 'CONNECTED');
     expect(mostOpen).toBe(1);
-    await session.endSession(0);
+    await session.endSession(0, false);
 
     await using closing = await FakeServer.start({
       handshake: (talk) => {

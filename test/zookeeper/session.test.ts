@@ -1,7 +1,10 @@
 /** Tests a session over several connections, in time that only the test moves. */
 import { describe, expect, it } from 'vitest';
 import { JuteWriter } from '../../src/embedded/jute.js';
-import { settled } from '../support/hand-clock.js';
+import { parseConnectionString } from '../../src/zookeeper/index.js';
+import { longestPauseMs } from '../../src/zookeeper/reconnecting.js';
+import { Session } from '../../src/zookeeper/session.js';
+import { HandClock, settled } from '../support/hand-clock.js';
 import { dataAnswer, emptyStat, handshakeAnswer, op } from './fake-server.js';
 import { failureOf } from './probe.js';
 import { connectedStage, failureNow, type Stage, type Stream, soon, stage, streamAt } from './stage.js';
@@ -130,7 +133,10 @@ describe('the handshake', () => {
     const { store, streams, states } = await stage('10.0.0.1:2181', { resume });
     await streamAt({ streams }, 0).grant({ sessionId: 0n, timeoutMs: 0 });
     expect(states).toEqual(['LOST']);
-    expect((await failureNow(store.getData('/a'))).message).toContain('the ensemble has ended the session');
+    expect(await failureNow(store.getData('/a'))).toMatchObject({
+      code: 'SESSION_EXPIRED',
+      message: 'get the data of /a: the ensemble has ended the session',
+    });
   });
 
   it('that is granted another session leaves that server', async () => {
@@ -211,6 +217,24 @@ describe('the lease', () => {
     expect(store.provenAliveAtMs()).toBe(sentAtMs);
   });
 
+  it('does not end later because a server resumed the session with a shorter timeout', async () => {
+    const on = await connectedStage();
+    await on.clock.advance(3_900);
+    await on.stream.close();
+    await streamAt(on, 1).grant({ timeoutMs: 4_000 });
+    // The lease still ends at 5.4 s. It lasts for 0.9 of the timeout.
+    expect(on.store.provenAliveAtMs()).toBe(0.9 * 6_000 - 0.9 * 4_000);
+  });
+
+  it('is not proven by pings alone', async () => {
+    const { clock, store, stream } = await connectedStage();
+    for (let pings = 1; pings <= 4; pings += 1) {
+      await clock.advance(1_500);
+      await stream.pong();
+    }
+    expect(store.provenAliveAtMs()).toBe(0);
+  });
+
   it('is shortened by a resumed session with a shorter timeout', async () => {
     const on = await connectedStage();
     const next = await reconnected(on);
@@ -238,12 +262,16 @@ describe('watch events', () => {
     expect(store.state).toBe('CONNECTED');
   });
 
-  it('use up the watch: it is not set again', async () => {
+  it.each([1, 2, 3, 4])('of type %i use up the watch: it is not set again', async (type) => {
     const on = await connectedStage();
-    const read = on.store.getData('/a', { watch: true });
-    await on.stream.reply(1, { body: dataAnswer(nothing) });
+    // A watch of a missing znode waits for its creation. Events 1 to 3 end watches of data, event 4 of children.
+    const read: Promise<unknown> =
+      type === 4 ? on.store.getChildren('/a', { watch: true }) : on.store.exists('/a', { watch: true });
+    const children = new JuteWriter().int(0).raw(emptyStat).bytes();
+    const body = type === 4 ? children : emptyStat;
+    await on.stream.reply(1, type === 1 ? { error: -101 } : { body });
     await soon(read);
-    await on.stream.notify(3, '/a');
+    await on.stream.notify(type, '/a');
     const next = await reconnected(on);
     await next.grant();
     expect(next.types).toEqual([]);
@@ -345,6 +373,41 @@ describe('credentials and watches', () => {
     expect((await soon(call)).data.toString()).toBe('d');
   });
 
+  it('watches that take more than one packet are set again in several', async () => {
+    const on = await connectedStage();
+    const paths = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/${letter.repeat(60_000)}`);
+    for (const [index, path] of paths.entries()) {
+      const read = on.store.getData(path, { watch: true });
+      await on.stream.reply(index + 1, { body: dataAnswer(nothing) });
+      await soon(read);
+    }
+    const next = await reconnected(on);
+    await next.grant();
+    expect(next.types).toEqual([op.SET_WATCHES, op.SET_WATCHES]);
+    const set = next.requests.map(({ body }) => {
+      body.long();
+      return body.vector(() => body.string());
+    });
+    expect(set.flat()).toEqual(paths);
+  });
+
+  it('watches whose setting was cut off are no problem of their own', async () => {
+    const on = await connectedStage();
+    const read = on.store.getData('/a', { watch: true });
+    await on.stream.reply(1, { body: dataAnswer(nothing) });
+    await soon(read);
+    const next = await reconnected(on);
+    await next.grant();
+    const { length } = on.logged;
+    await next.close();
+    const problems = on.logged.slice(length).filter(({ level }) => level === 'debug');
+    expect(problems.map(({ fields }) => fields)).toEqual([
+      expect.objectContaining({
+        problem: 'connection to 10.0.0.1 port 2181: the server closed the connection',
+      }),
+    ]);
+  });
+
   it('watches that cannot be set again end the connection, because changes would go unnoticed', async () => {
     const on = await connectedStage();
     const read = on.store.getData('/a', { watch: true });
@@ -352,8 +415,10 @@ describe('credentials and watches', () => {
     await soon(read);
     const next = await reconnected(on);
     await next.grant();
+    const call = failureOf(on.store.getData('/b'));
     await next.reply(1, { error: -102 });
     expect(next.isDestroyed).toBe(true);
+    expect((await soon(call)).code).toBe('CONNECTION_LOSS');
     expect((await failureNow(on.store.getData('/a'))).message).toContain(
       "cannot set watches again: the znode's ACL does not allow it with these credentials (NO_AUTH)",
     );
@@ -422,16 +487,30 @@ describe('closing a session', () => {
     expect(await soon(closed)).toBe(true);
   });
 
-  it('does not wait for credentials, and does not mind if they are rejected', async () => {
+  it.each([0, -115])('does not wait for credentials, and ignores the answer to them (%i)', async (error) => {
     const credentials = [{ scheme: 'digest', credentials: 'user:secret' }];
     const { store, streams, states } = await stage('10.0.0.1:2181', { credentials });
     const stream = streamAt({ streams }, 0);
     await stream.grant();
     const closed = store.close();
-    await stream.reply(-4, { error: -115 });
+    await stream.reply(-4, { error });
+    await expect(soon(closed)).rejects.toThrow('has not settled');
     await stream.reply(1);
     expect(await soon(closed)).toBe(true);
     expect(states).toEqual(['CLOSED']);
+  });
+
+  it('is not confirmed by time alone', async () => {
+    const { clock, store, stream, logged } = await connectedStage();
+    const closed = store.close({ timeoutMs: 20_000 });
+    await stream.close();
+    await clock.advance(19_999);
+    expect(store.state).toBe('CLOSED');
+    await expect(soon(closed)).rejects.toThrow('has not settled');
+    await clock.advance(1);
+    expect(await soon(closed)).toBe(false);
+    // An outage does not matter to a store that is closing.
+    expect(logged.filter(({ message }) => message.includes('has been unreachable'))).toEqual([]);
   });
 
   it('has one outcome, however often it is asked for', async () => {
@@ -529,11 +608,14 @@ describe('finding a server', () => {
     expect(streams).toHaveLength(4);
   });
 
-  it('does not pause after a connection that lasted: the next server is tried at once', async () => {
-    const on = await connectedStage(three);
-    await on.clock.advance(1_400);
+  it.each([
+    { stoodMs: 1_000, dialled: 2 },
+    { stoodMs: 999, dialled: 1 },
+  ])('pauses after a connection only if it stood for less than a second ($stoodMs ms)', async (how) => {
+    const on = await connectedStage();
+    await on.clock.advance(how.stoodMs);
     await on.stream.close();
-    expect(on.streams).toHaveLength(2);
+    expect(on.streams).toHaveLength(how.dialled);
   });
 
   it('does not storm a server that grants sessions and hangs up', async () => {
@@ -548,7 +630,10 @@ describe('finding a server', () => {
     const { store, stream, streams, states } = await connectedStage(three);
     const call = failureOf(store.getData('/a'));
     store.changeServer();
-    expect((await soon(call)).message).toContain('switched to another server');
+    expect(await soon(call)).toMatchObject({
+      code: 'CONNECTION_LOSS',
+      message: 'get the data of /a: switched to another server',
+    });
     expect(stream.isDestroyed).toBe(true);
     await settled();
     await streamAt({ streams }, 1).grant();
@@ -595,6 +680,63 @@ describe('finding a server', () => {
     await on.stream.close();
     expect(on.streams.map(({ endpoint }) => endpoint.address)).toEqual(['10.0.1.1', '10.0.2.1']);
   });
+
+  it('tries no other address after the store was closed', async () => {
+    const { store, streams } = await stage('zk:2181', {
+      lookup: (_host, _options, callback) =>
+        callback(null, [
+          { address: '10.0.0.1', family: 4 },
+          { address: '10.0.0.2', family: 4 },
+        ]),
+    });
+    expect(await soon(store.close())).toBe(false);
+    await settled();
+    expect(streams).toHaveLength(1);
+  });
+
+  it('waits for nothing but its pause while there is neither session nor connection', async () => {
+    const { clock, streams } = await stage();
+    await streamAt({ streams }, 0).close();
+    expect(clock.armed).toBe(1);
+  });
+
+  it('connects once, however often it is told to', async () => {
+    const dialled: string[] = [];
+    const session = new Session({
+      servers: parseConnectionString('10.0.0.1:2181'),
+      sessionTimeoutMs,
+      clock: new HandClock(),
+      credentials: [],
+      dial: ({ address }) => {
+        dialled.push(address);
+        return { write() {}, destroy() {} };
+      },
+      isSecure: false,
+      random: () => 0.5,
+      lookup: (host, _options, callback) => callback(null, [{ address: host, family: 4 }]),
+      resume: undefined,
+      logger: { debug() {}, info() {}, warn() {} },
+      onState() {},
+      onChange() {},
+    });
+    session.connect();
+    session.connect();
+    await settled();
+    expect(dialled).toEqual(['10.0.0.1']);
+    await session.endSession(0, true);
+  });
+
+  it.each([
+    [6_000, false, [1_000, 2_000, 2_000]],
+    [6_000, true, [1_000, 1_000, 1_000]],
+    [2_000, false, [500, 1_000, 2_000]],
+    [12_000, true, [1_000, 1_500, 1_500]],
+  ])(
+    'pauses at most, with a timeout of %i ms and a session (%s), for %j',
+    (timeoutMs, hasSession, pausesMs) => {
+      expect([1, 2, 3].map((rounds) => longestPauseMs(timeoutMs, hasSession, rounds))).toEqual(pausesMs);
+    },
+  );
 
   it('dials nobody after the store was closed while a name was looked up', async () => {
     const answers: (() => void)[] = [];
