@@ -129,7 +129,7 @@ describe('a process that ends on its own', () => {
     expect(stopped).toEqual([]);
   });
 
-  it('starts with a clean count of failures after a minute', async () => {
+  it('starts with no failures again after it ran for a minute', async () => {
     const { clock, takeOver, processEnds, takeovers, ends } = setting({ restartLimit: 1 });
     await takeOver();
     for (let failure = 1; failure <= 3; failure += 1) {

@@ -292,8 +292,39 @@ describe('a mistake that only the client library finds', () => {
     expect(await failureNow(store.create('/a', nothing, 'persistent'))).toMatchObject({
       code: 'BAD_ARGUMENTS',
       outcomeUnknown: false,
+      path: '/a',
+      cause: expect.any(Error),
     });
     expect(stream.types).toEqual([]);
+  });
+});
+
+describe('an error code', () => {
+  it.each([
+    [-1, 'SYSTEM_ERROR', 'SYSTEM_ERROR'],
+    [-4, 'CONNECTION_LOSS', 'CONNECTION_LOSS'],
+    [-6, 'UNIMPLEMENTED', 'UNIMPLEMENTED'],
+    [-7, 'OPERATION_TIMEOUT', 'OPERATION_TIMEOUT'],
+    [-13, 'NEW_CONFIG_NO_QUORUM', 'NEW_CONFIG_NO_QUORUM'],
+    [-101, 'NO_NODE', 'the znode does not exist (NO_NODE)'],
+    [
+      -108,
+      'NO_CHILDREN_FOR_EPHEMERALS',
+      'an ephemeral znode cannot have children (NO_CHILDREN_FOR_EPHEMERALS)',
+    ],
+    [-110, 'NODE_EXISTS', 'the znode already exists (NODE_EXISTS)'],
+    [-111, 'NOT_EMPTY', 'the znode has children (NOT_EMPTY)'],
+    [-118, 'SESSION_MOVED', 'the session has moved to another server (SESSION_MOVED)'],
+    [-119, 'NOT_READ_ONLY', 'NOT_READ_ONLY'],
+    [-122, 'REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+    [-125, 'QUOTA_EXCEEDED', 'a quota of the ensemble was exceeded (QUOTA_EXCEEDED)'],
+    [-127, 'THROTTLED', 'the server is overloaded and refused the request (THROTTLED)'],
+    [-999, 'UNKNOWN', 'the server responded with the unknown error code -999'],
+  ])('%i is %s, in words', async (error, code, text) => {
+    const { store, stream } = await connectedStage();
+    const failure = failureOf(store.delete('/a', 0));
+    await stream.reply(1, { error });
+    expect(await soon(failure)).toMatchObject({ code, message: `delete /a: ${text}` });
   });
 });
 

@@ -190,6 +190,11 @@ describe('what a server must not send', () => {
       'a response to request 1, but the next expected response is to request none',
     ],
     [
+      'an event of a znode that is no path',
+      reply(jute.XID_NOTIFICATION, { body: Buffer.from([0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 1, 97]) }),
+      'a watch event for "a", which is not a valid path',
+    ],
+    [
       'a frame of negative length',
       Buffer.from([0xff, 0xff, 0xff, 0xff]),
       'a frame with a length of -1 bytes',

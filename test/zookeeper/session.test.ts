@@ -264,7 +264,7 @@ describe('watch events', () => {
 
   it.each([1, 2, 3, 4])('of type %i use up the watch: it is not set again', async (type) => {
     const on = await connectedStage();
-    // A watch of a missing znode waits for its creation. Events 1 to 3 end watches of data, event 4 of children.
+    // Event 1 ends the watch of a missing znode, 2 and 3 those of an existing one, and 4 that of children.
     const read: Promise<unknown> =
       type === 4 ? on.store.getChildren('/a', { watch: true }) : on.store.exists('/a', { watch: true });
     const children = new JuteWriter().int(0).raw(emptyStat).bytes();
@@ -612,10 +612,12 @@ describe('finding a server', () => {
     { stoodMs: 1_000, dialled: 2 },
     { stoodMs: 999, dialled: 1 },
   ])('pauses after a connection only if it stood for less than a second ($stoodMs ms)', async (how) => {
-    const on = await connectedStage();
-    await on.clock.advance(how.stoodMs);
-    await on.stream.close();
-    expect(on.streams).toHaveLength(how.dialled);
+    const { clock, streams } = await stage();
+    await clock.advance(700);
+    await streamAt({ streams }, 0).grant();
+    await clock.advance(how.stoodMs);
+    await streamAt({ streams }, 0).close();
+    expect(streams).toHaveLength(how.dialled);
   });
 
   it('does not storm a server that grants sessions and hangs up', async () => {
@@ -700,7 +702,7 @@ describe('finding a server', () => {
     expect(clock.armed).toBe(1);
   });
 
-  it('connects once, however often it is told to', async () => {
+  it('connects once, however often connect is called', async () => {
     const dialled: string[] = [];
     const session = new Session({
       servers: parseConnectionString('10.0.0.1:2181'),
