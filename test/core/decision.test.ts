@@ -98,6 +98,15 @@ describe('a leadership that is READY', () => {
   });
 });
 
+it('a decision about a term that is recorded already writes no record', () => {
+  const bench = new Bench(['a1', 'b1'], { sites });
+  bench.lead();
+  bench.updateRegistration('a1', { draining: true });
+  expect(bench.round().actions).toMatchObject([
+    { do: 'write-elected', elected: { node: 'b1' }, record: null, headVersion: null },
+  ]);
+});
+
 describe('an update of a decision', () => {
   /** Returns a group that b1 leads after a failure of a1. */
   function afterFailure(): Bench {

@@ -22,6 +22,7 @@ import {
   strategyOf,
   unhealthy,
   unreadable,
+  versioned,
 } from './builders.js';
 
 const minute = 60_000;
@@ -107,6 +108,15 @@ describe('a leader that lost its lease twice', () => {
     comeBack(bench);
     bench.settle();
     expect(bench.elected.value).toMatchObject({ node: 'b1', term: 2, cause: 'planned', failures: [] });
+  });
+
+  it('has failed also if it was elected by force while it was in backoff', () => {
+    const bench = led();
+    const requested = { by: 'ops', overridden: ['backoff'], forced: true as const };
+    bench.elected = versioned({ ...decided({ node: 'a1', term: 1 }), ...bench.elected.value, requested });
+    comeBack(bench);
+    bench.settle();
+    expect(bench.node).toBe('b1');
   });
 
   it('is described by how often it was', () => {
