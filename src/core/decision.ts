@@ -11,7 +11,7 @@ import { type FencingAction, stuckLeaderActions } from './fencing.js';
 import { handoverOf } from './planned-change.js';
 import { ended, readyRecord } from './records.js';
 import { missesRequest } from './requests.js';
-import { type ChangeSites, configChange, type DropRequest, upkeep } from './upkeep.js';
+import { type ChangeSites, configChange, type DropRequest, ownFailures, upkeep } from './upkeep.js';
 
 export interface PublishSuccessor {
   readonly do: 'publish-successor';
@@ -87,8 +87,7 @@ export function actionsFor(election: JudgedElection, choice: Choice): ElectorAct
 
 /** Returns the new decision that the choice leads to. */
 export function nextDecision(election: JudgedElection, choice: Choice): Elected {
-  const { snapshot, members, config, strategy, self, elected, epochMs, elsewhere } = election;
-  const isRepair = isFallback(snapshot, elected);
+  const { snapshot, members, config, strategy, self, elected, epochMs } = election;
   const member = members.find(({ node }) => node === choice.node)?.value ?? null;
   const carriesOutRequest = choice.requested !== null && choice.isReturn !== true;
   return {
@@ -96,7 +95,7 @@ export function nextDecision(election: JudgedElection, choice: Choice): Elected 
     site: member?.site ?? null,
     term: Math.min(elected.term + 1, lastTerm),
     strategy: strategy.name,
-    reason: isRepair ? `${elected.reason}; ${choice.reason}` : choice.reason,
+    reason: isFallback(snapshot, elected) ? `${elected.reason}; ${choice.reason}` : choice.reason,
     cause: choice.cause,
     by: self,
     previous: election.previous,
@@ -104,7 +103,7 @@ export function nextDecision(election: JudgedElection, choice: Choice): Elected 
     requested: choice.requested,
     ...handoverOf(election, choice),
     failedSite: choice.failedSite,
-    failures: choice.failures.filter((record) => !elsewhere.failures.includes(record)),
+    failures: ownFailures(election, choice),
     ...(!carriesOutRequest && missesRequest(config, elected) ? { missedRequest: true } : {}),
   };
 }

@@ -224,10 +224,7 @@ function releaseBefore(
   return { node: previous.node, result, error, durationMs, endedAt };
 }
 
-/**
- * Returns the record of the current transition if it has reached READY, and the version of the history's head
- * that was read. Returns null if it has not, if it is already recorded, or if there is no history.
- */
+/** Returns the READY record that is due, with the version of the history's head that was read, or null. */
 export function readyRecord(
   input: Election,
 ): { readonly record: TransitionRecord; readonly headVersion: number } | null {

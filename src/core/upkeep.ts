@@ -10,7 +10,7 @@ import {
   siteConfig,
 } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
-import type { Elected } from '../model/znodes.js';
+import type { Elected, FailureRecord } from '../model/znodes.js';
 import { failureOf, recovered } from './backoff.js';
 import type { Choice } from './choice-input.js';
 import { endedOverrides } from './deadlines.js';
@@ -48,12 +48,15 @@ export function upkeep(election: JudgedElection, choice: Choice): Elected | null
   // Do not remove notes during a takeover. The elector can recognize a vanished claim only while the claim's
   // decision is unchanged.
   const mayRemove = election.memory.progress === null;
-  const ready = [...elsewhere.ready];
-  const isOver = mayRemove && ready.some((node) => failureOf(elected.failures, node) !== null);
+  const isOver = mayRemove && [...elsewhere.ready].some((node) => failureOf(elected.failures, node) !== null);
   const requested = mayRemove ? election.stillOverridden : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
-  const failures = choice.failures.filter((record) => !elsewhere.failures.includes(record));
-  return { ...elected, requested, failures };
+  return { ...elected, requested, failures: ownFailures(election, choice) };
+}
+
+/** Returns the failures, except for those that other slots record. */
+export function ownFailures({ elsewhere }: Election, { failures }: Choice): FailureRecord[] {
+  return failures.filter((record) => !elsewhere.failures.includes(record));
 }
 
 type ConfigInput = Pick<Election, 'snapshot' | 'config' | 'elected' | 'epochMs'>;
