@@ -22,6 +22,15 @@ async function reconnected(on: Stage): Promise<Stream> {
   return streamAt(on, length);
 }
 
+/** Returns a stage whose session watches `/a`, and the stream of its new connection. */
+async function reconnectedWithWatch(): Promise<{ on: Stage & { stream: Stream }; next: Stream }> {
+  const on = await connectedStage();
+  const read = on.store.getData('/a', { watch: true });
+  await on.stream.reply(1, { body: dataAnswer(nothing) });
+  await soon(read);
+  return { on, next: await reconnected(on) };
+}
+
 describe('the end of a session without contact', () => {
   it('comes at four thirds of the session timeout, and not before', async () => {
     const { clock, states, store, stream } = await connectedStage();
@@ -392,11 +401,7 @@ describe('credentials and watches', () => {
   });
 
   it('watches whose setting was cut off are no problem of their own', async () => {
-    const on = await connectedStage();
-    const read = on.store.getData('/a', { watch: true });
-    await on.stream.reply(1, { body: dataAnswer(nothing) });
-    await soon(read);
-    const next = await reconnected(on);
+    const { on, next } = await reconnectedWithWatch();
     await next.grant();
     const { length } = on.logged;
     await next.close();
@@ -409,11 +414,7 @@ describe('credentials and watches', () => {
   });
 
   it('watches that cannot be set again end the connection, because changes would go unnoticed', async () => {
-    const on = await connectedStage();
-    const read = on.store.getData('/a', { watch: true });
-    await on.stream.reply(1, { body: dataAnswer(nothing) });
-    await soon(read);
-    const next = await reconnected(on);
+    const { on, next } = await reconnectedWithWatch();
     await next.grant();
     const call = failureOf(on.store.getData('/b'));
     await next.reply(1, { error: -102 });
