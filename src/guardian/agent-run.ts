@@ -16,7 +16,7 @@ import type { HeldSession, SessionEnd } from './held-session.js';
 import {
   type FromAgent,
   type HandledSignal,
-  isAboutRun,
+  isForGuardian,
   type SessionNote,
   type ToAgent,
 } from './messages.js';
@@ -147,7 +147,7 @@ export class AgentRun {
 
   #received(message: FromAgent): void {
     this.#receivedAtMs = this.#options.clock.monotonicMs();
-    if (!isAboutRun(message)) this.#guards.handle(message);
+    if (!isForGuardian(message)) this.#guards.handle(message);
     else if (message.type === 'hello') {
       this.#codeAtDeath = message.codeAtDeath;
       this.#codeOnSignal = message.codeOnSignal;

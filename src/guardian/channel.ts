@@ -11,7 +11,7 @@ import {
   type FromAgent,
   type HandledSignal,
   type Hello,
-  isAboutGuardian,
+  isFromGuardian,
   type SessionNote,
   type ToAgent,
 } from './messages.js';
@@ -161,7 +161,7 @@ export class GuardianChannel {
   }
 
   #received(message: ToAgent): void {
-    if (!isAboutGuardian(message)) this.#receivedFromGuards(message);
+    if (!isFromGuardian(message)) this.#receivedFromGuards(message);
     else if (message.type === 'signalled') this.#notify((listener) => listener.signalled(message.signal));
     else this.#parent.send({ type: 'here' });
   }

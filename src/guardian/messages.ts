@@ -101,15 +101,16 @@ export const handledSignals: readonly HandledSignal[] = ['SIGTERM', 'SIGINT', 'S
 /** Content of the agent's first message, which identifies the agent. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
-type FromAgentAlone = Exclude<FromAgent, ToGuards>;
-type ToAgentAlone = Exclude<ToAgent, FromGuards>;
+type ForGuardian = Exclude<FromAgent, ToGuards>;
+type FromGuardian = Exclude<ToAgent, FromGuards>;
 
-/** Whether the message is for the guardian itself rather than for the guards of a run. */
-export function isAboutRun(message: FromAgent): message is FromAgentAlone {
+/** Whether the message is for the guardian itself, not for the guards of a group. */
+export function isForGuardian(message: FromAgent): message is ForGuardian {
   return isOneOf(fromAgent, message);
 }
 
-export function isAboutGuardian(message: ToAgent): message is ToAgentAlone {
+/** Whether the message is from the guardian itself, not from the guards of a group. */
+export function isFromGuardian(message: ToAgent): message is FromGuardian {
   return isOneOf(toAgent, message);
 }
 
@@ -148,7 +149,7 @@ const isSession = shaped<SessionNote>({
   auth: orNull(isText),
 });
 
-const fromAgent: Shapes<FromAgentAlone> = {
+const fromAgent: Shapes<ForGuardian> = {
   hello: {
     node: isText,
     root: orNull(isText),
@@ -164,7 +165,7 @@ const fromAgent: Shapes<FromAgentAlone> = {
   reloaded: {},
 };
 
-const toAgent: Shapes<ToAgentAlone> = {
+const toAgent: Shapes<FromGuardian> = {
   signalled: { signal: oneOf(...handledSignals) },
   'there?': {},
 };

@@ -75,7 +75,11 @@ export class Report {
    * Reports processes that are still running. `groups` contains the process groups, each with the root of its
    * Petrel group. The root is null if the agent is in only one group.
    */
-  remains(groups: ReadonlyMap<number, string | null>, forMs: number, held: HeldSession | null): void {
+  remains(
+    groups: ReadonlyMap<number, string | null>,
+    forMs: number,
+    held: Pick<HeldSession, 'isOver' | 'lastProblem'> | null,
+  ): void {
     const seconds = Math.round(forMs / 1000);
     const pgids = [...groups.keys()];
     const named = [...groups].map(([pgid, root]) => `${pgid}${root === null ? '' : ` of ${root}`}`);
@@ -99,7 +103,7 @@ export class Report {
   }
 }
 
-function meanwhile(held: HeldSession | null): string {
+function meanwhile(held: Pick<HeldSession, 'isOver' | 'lastProblem'> | null): string {
   if (held === null) return 'the guardian will not start a new agent until the workload is dead';
   if (held.isOver) return 'the session of the agent has expired: another node may already lead';
   const problem = held.lastProblem === null ? '' : ` (${held.lastProblem})`;

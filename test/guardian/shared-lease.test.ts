@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, openSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SharedLease } from '../../src/guardian/shared-lease.js';
 
@@ -38,7 +38,7 @@ describe('the shared lease', () => {
     const sharedLease = newSharedLease();
     expect(sharedLease.read()).toBeNull();
     for (const lease of leases) {
-      sharedLease.write(lease);
+      expect(sharedLease.write(lease)).toBe(true);
       expect(sharedLease.read()).toEqual(lease);
     }
     expect(fstatSync(sharedLease.fd).nlink).toBe(0);
@@ -57,4 +57,32 @@ describe('the shared lease', () => {
       expect(sharedLease.read()).toEqual(second);
     },
   );
+
+  it('holds the newest lease of each group', () => {
+    const sharedLease = newSharedLease();
+    if (first === null || second === null || third === null) throw new Error('three leases');
+    sharedLease.write(first, 0);
+    sharedLease.write(second, 1);
+    sharedLease.write(third, 2);
+    sharedLease.write(first, 1);
+    expect([0, 1, 2, 3].map((group) => sharedLease.read(group))).toEqual([first, first, third, null]);
+  });
+
+  it('knows the newest lease of each group after it was closed', () => {
+    const sharedLease = newSharedLease();
+    if (first === null || second === null) throw new Error('three leases');
+    sharedLease.write(first, 0);
+    sharedLease.write(second, 1);
+    const { fd } = sharedLease;
+    sharedLease.close();
+    sharedLease.close();
+    expect(() => fstatSync(fd)).toThrow('EBADF');
+    expect([0, 1, 2].map((group) => sharedLease.read(group))).toEqual([first, second, null]);
+  });
+
+  it('says that a lease could not be written for lack of memory', () => {
+    const full = new SharedLease(openSync('/dev/full', 'r+'));
+    sharedLeases.push(full);
+    expect(first !== null && full.write(first)).toBe(false);
+  });
 });

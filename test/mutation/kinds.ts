@@ -26,6 +26,18 @@ export const kinds: Readonly<Record<string, Kind>> = {
     exclude: [],
     needsServer: false,
   },
+  // Inside the test's process: a dead agent's session, messages, and the shared lease.
+  guardian: {
+    folders: ['channel', 'held-session', 'messages', 'report', 'requests', 'shared-lease'].map(
+      (name) => `src/guardian/${name}.ts`,
+    ),
+    include: [
+      'test/guardian/{channel,held-session-time,messages,report,requests,shared-lease}.test.ts',
+      'test/hooks/messages.properties.test.ts',
+    ],
+    exclude: [],
+    needsServer: false,
+  },
   // A session whose servers are byte streams in memory, in time that the test moves.
   sessions: {
     folders: ['connection', 'failure', 'frames', 'reconnecting', 'session', 'store', 'watch-frames'].map(
