@@ -294,6 +294,17 @@ describe('a leadership', () => {
   it.each<[string, Partial<LeadershipInput>, string, string | null]>([
     ['another is elected', { snapshot: under('names another') }, 'b1 is elected: better', 'b1'],
     ['no node is elected', { snapshot: under('names nobody') }, 'no node is elected: drained', null],
+    [
+      'no node is elected under its own term, the last possible one',
+      {
+        snapshot: seen({
+          elected: versioned(decided({ term, reason: 'drained' }), version + 1),
+          current: own({ status: 'READY' }),
+        }),
+      },
+      'no node is elected: drained',
+      null,
+    ],
     ['its claim is gone', { snapshot: seen() }, 'the claim leader/current is gone', null],
     [
       'its claim is another’s',
