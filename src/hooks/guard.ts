@@ -178,8 +178,8 @@ export class Guard {
 
   /** Brings the end of a leadership forward if its new lease ends sooner. Never postpones it. */
   #shorten(leadership: GuardedLeadership, reason: string, lease: WorkloadLease): void {
-    if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs || leadership.released)
-      return;
+    if (leadership.released || leadership.ended !== null) return;
+    if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs) return;
     leadership.lease = lease;
     const lastKillAtMs = this.#lastKillAtMs();
     const now = this.#machine.clock.monotonicMs();
@@ -238,7 +238,7 @@ export class Guard {
     else this.#groups.kill((pgid) => !this.#isReleasing(pgid));
     this.#queue.abort(isNoRelease, reason, now + Math.max(0, leftMs) * takeoverAbortShare);
     if (leadership.releaseRequested) this.#hurry(now, leftMs);
-    else if (leadership.begun) this.#queue.add(releaseOf(leadership, reason), 'first');
+    else if (leadership.begun) this.#queue.add(releaseOf(leadership, reason));
     else this.#endedUnasked(nothingRun);
   }
 
@@ -356,7 +356,7 @@ export class Guard {
   #limits({ phase, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
     const now = this.#machine.clock.monotonicMs();
     const leftMs = this.#lastKillAtMs() - now;
-    if (phase !== 'release' || leftMs <= 0 || leftMs === never) return { timeoutMs, killAtMs: never };
+    if (phase !== 'release' || leftMs <= 0) return { timeoutMs, killAtMs: never };
     return {
       timeoutMs: Math.min(timeoutMs, leftMs * releaseShare),
       killAtMs: now + leftMs * releaseKillShare,

@@ -49,10 +49,8 @@ export class Queue {
     );
   }
 
-  add(request: RunRequest, place: 'first' | 'last' = 'last'): void {
-    const added: Running = { request, process: null, abortedBecause: null };
-    if (place === 'first') this.#queue.unshift(added);
-    else this.#queue.push(added);
+  add(request: RunRequest): void {
+    this.#queue.push({ request, process: null, abortedBecause: null });
     void this.#work();
   }
 

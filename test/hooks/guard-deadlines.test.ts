@@ -14,11 +14,16 @@ import {
   request,
   stubborn,
 } from './guard-record.js';
-import type { Script } from './simulated-machine.js';
+import type { Script, SimulatedMachine } from './simulated-machine.js';
 
 /** The last kill is 50 ms before the end of the lease. */
 const lastKillAtMs = 1_950;
 const leftMs = lastKillAtMs - lease.releaseAtMs;
+
+/** Returns the program of every process group that is still alive. */
+function programsIn(machine: SimulatedMachine): string[] {
+  return [...machine.groups.values()].map(({ command }) => command.program);
+}
 
 describe('a lease that is not renewed', () => {
   it('is released at its deadline, and not before', async () => {
@@ -52,6 +57,15 @@ describe('a lease that is not renewed', () => {
     await machine.run(lease.endsAtMs);
     expect(machine.groups.size).toBe(0);
     expect(ended()).toMatchObject({ outcome: { result: 'ok', provenDead: true } });
+  });
+
+  it('kills the workload 50 ms before the lease ends, even if the release cannot be killed', async () => {
+    const undying = { ...stubborn, diesInMs: forever };
+    const { machine } = await leading({ takeover: leavesStubborn, release: undying });
+    await machine.run(lastKillAtMs - 1);
+    expect(programsIn(machine)).toEqual(['takeover', 'release']);
+    await machine.run(lastKillAtMs);
+    expect(programsIn(machine)).toEqual(['release']);
   });
 
   it('kills earlier if the time for the release is short', async () => {
@@ -108,15 +122,97 @@ describe('a lease that is not renewed', () => {
     expect(signals.slice(0, 2)).toEqual(['1220: SIGTERM release', '1260: SIGKILL release']);
   });
 
-  it('that has ended already kills everything at once, and the release still runs', async () => {
-    const { machine, guard, signals, ended } = await leading({ takeover: leavesStubborn });
-    guard.handle({ type: 'lease', leadership: 1, releaseAtMs: 100, endsAtMs: 200 });
-    await machine.run(510);
-    expect(signals[0]).toBe('500: SIGKILL takeover');
-    expect(machine.groups.size).toBeLessThan(2);
-    await machine.run(600);
-    expect(machine.started).toEqual(['takeover', 'release']);
-    expect(ended()).toMatchObject({ outcome: { result: 'ok', provenDead: true } });
+  it('that turns out to end sooner brings the last kill forward', async () => {
+    const undying = { ...stubborn, diesInMs: forever };
+    const { machine, guard } = await leading({ takeover: leavesStubborn, release: undying });
+    await machine.run(1_100);
+    guard.handle({ type: 'lease', leadership: 1, releaseAtMs: 400, endsAtMs: 1_350 });
+    await machine.run(1_299);
+    expect(programsIn(machine)).toEqual(['takeover', 'release']);
+    await machine.run(1_300);
+    expect(programsIn(machine)).toEqual(['release']);
+  });
+
+  it('that turns out to end sooner leaves a takeover that is being stopped until the last kill', async () => {
+    const { machine, guard, signals } = await leading({ takeover: stubborn });
+    await machine.run(1_100);
+    guard.handle({ type: 'lease', leadership: 1, releaseAtMs: 400, endsAtMs: 1_350 });
+    await machine.run(3_000);
+    expect(signals.slice(0, 2)).toEqual(['1000: SIGTERM takeover', '1300: SIGKILL takeover']);
+  });
+
+  it('that ends at the same time, but is due later, postpones no kill', async () => {
+    const { machine, guard } = await leading({ takeover: leavesStubborn });
+    await machine.run(1_100);
+    guard.handle({ type: 'lease', leadership: 1, releaseAtMs: 1_990, endsAtMs: lease.endsAtMs });
+    await machine.run(lastKillAtMs + 1);
+    expect(programsIn(machine)).toEqual([]);
+  });
+
+  it('that turns out to end sooner stops no hook that runs after the leadership has ended', async () => {
+    const { machine, guard, outcomeOf, ended } = guarding({ fence: { ...quick, runsMs: 1_000 } });
+    guard.handle({ type: 'lease', ...lease });
+    await machine.run(1_100);
+    expect(ended()).toMatchObject({ leadership: 1 });
+    guard.handle({ type: 'lease', leadership: 1, releaseAtMs: 900, endsAtMs: 1_500 });
+    guard.handle({ type: 'run', request: request('fence') });
+    await machine.run(3_000);
+    expect(outcomeOf(4)).toMatchObject({ result: 'ok' });
+  });
+
+  it('ends a leadership in its own time, even if the agent says meanwhile that it is over', async () => {
+    const release = { ...quick, runsMs: 300 };
+    const { machine, guard, ended } = await leading({ takeover: leavesStubborn, release });
+    await machine.run(1_100);
+    guard.handle({ type: 'end-leadership', leadership: 1 });
+    await machine.run(1_299);
+    expect(programsIn(machine)).toEqual(['takeover', 'release']);
+    await machine.run(lease.endsAtMs);
+    expect(programsIn(machine)).toEqual([]);
+    expect(ended()).toMatchObject({ outcome: { result: 'ok' }, leaseLeftMs: expect.any(Number) });
+    expect(guard.logContext).not.toBeNull();
+    guard.handle({ type: 'end-leadership', leadership: 1 });
+    expect(guard.logContext).toBeNull();
+  });
+
+  describe.each([
+    ['ended some time ago', 200],
+    ['ends so soon that its last kill is due now', 550],
+  ])('that %s', (_, endsAtMs) => {
+    const overdue = { type: 'lease', leadership: 1, releaseAtMs: 100, endsAtMs } as const;
+
+    it('kills everything at once, and the release still runs', async () => {
+      const release = { ...quick, runsMs: 300 };
+      const { machine, guard, signals, ended } = await leading({ takeover: leavesStubborn, release });
+      guard.handle(overdue);
+      await machine.run(510);
+      expect(signals[0]).toBe('500: SIGKILL takeover');
+      expect(programsIn(machine)).toEqual(['release']);
+      await machine.run(900);
+      expect(machine.started).toEqual(['takeover', 'release']);
+      expect(ended()).toMatchObject({ outcome: { result: 'ok', provenDead: true } });
+    });
+
+    it('kills everything at once except a release that is running', async () => {
+      const release = { ...quick, runsMs: 300 };
+      const { machine, guard, signals, outcomeOf } = await leading({ takeover: leavesStubborn, release });
+      guard.handle({ type: 'run', request: request('release') });
+      guard.handle(overdue);
+      await machine.run(510);
+      expect(signals).toContain('500: SIGKILL takeover');
+      expect(programsIn(machine)).toEqual(['release']);
+      await machine.run(900);
+      expect(outcomeOf(3)).toMatchObject({ result: 'ok', provenDead: true });
+    });
+
+    it('kills everything at once while a release without a command waits for the workload', async () => {
+      const { machine, guard, signals, outcomeOf } = await leading({ takeover: leavesStubborn });
+      guard.handle({ type: 'run', request: request('release', { command: null }) });
+      guard.handle(overdue);
+      await machine.run(600);
+      expect(signals).toContain('500: SIGKILL takeover');
+      expect(outcomeOf(3)).toMatchObject({ result: 'ok', provenDead: true });
+    });
   });
 
   it('before the takeover has begun: reports the end, and runs nothing', async () => {
@@ -139,7 +235,37 @@ describe('a release that is requested', () => {
     expect(outcomeOf(3)).toBeUndefined();
     await machine.run(900);
     expect(outcomeOf(3)).toMatchObject({ result: 'ok', provenDead: true });
+    expect(outcomeOf(3)?.durationMs).toBeGreaterThanOrEqual(100);
+    expect(outcomeOf(3)?.durationMs).toBeLessThan(400);
     expect(machine.groups.size).toBe(0);
+  });
+
+  it('begins at once, and says why it stopped a takeover', async () => {
+    const { machine, guard, outcomeOf } = await leading();
+    guard.handle({ type: 'run', request: request('release') });
+    expect(machine.started).toEqual(['takeover', 'release']);
+    const other = await leading({ takeover: { ...stubborn, stopsInMs: 10 } });
+    other.guard.handle({ type: 'run', request: request('release') });
+    await other.machine.run(600);
+    expect(other.outcomeOf(2)).toMatchObject({
+      result: 'aborted',
+      error: 'onTakeover was aborted: a release started first',
+    });
+    expect(outcomeOf(2)).toMatchObject({ result: 'ok' });
+  });
+
+  it.each([
+    ['a hook that belongs to no leadership', request('fence', { graceMs: 100 }), 1],
+    ['the takeover of an earlier leadership', request('takeover', { graceMs: 100 }), 2],
+  ])('runs after %s, even if its lease is overdue', async (_, first, leadership) => {
+    const { machine, guard, outcomeOf } = guarding({ fence: stubborn, takeover: stubborn });
+    guard.handle({ type: 'run', request: first });
+    await machine.run(500);
+    guard.handle({ type: 'lease', leadership, releaseAtMs: 100, endsAtMs: 60_000 });
+    guard.handle({ type: 'run', request: request('release', { id: 6, leadership }) });
+    await machine.run(1_000);
+    expect(machine.started).toEqual([first.phase, 'release']);
+    expect(outcomeOf(6)).toMatchObject({ result: 'ok', command: 'release' });
   });
 
   it('is hurried when the lease runs out meanwhile, and is not run twice', async () => {
@@ -168,6 +294,21 @@ describe('a release that is requested', () => {
     await machine.run(700);
     expect(outcomeOf(3)).toMatchObject({ result: 'aborted', error: 'not started: the leadership has ended' });
     expect(machine.started).toEqual(['takeover']);
+    guard.handle({ type: 'run', request: request('takeover', { id: 5, leadership: 2 }) });
+    guard.handle({ type: 'run', request: request('release', { id: 6 }) });
+    await machine.run(800);
+    expect(outcomeOf(6)).toMatchObject({ result: 'aborted' });
+    expect(outcomeOf(5)).toMatchObject({ result: 'ok' });
+  });
+
+  it('that ends after the next leadership has begun does not end that one', async () => {
+    const { machine, guard, ended, outcomeOf } = await leading({ release: { ...quick, runsMs: 300 } });
+    guard.handle({ type: 'run', request: request('release') });
+    guard.handle({ type: 'lease', leadership: 2, releaseAtMs: 1_500, endsAtMs: 2_500 });
+    await machine.run(1_000);
+    expect(outcomeOf(3)).toMatchObject({ result: 'ok' });
+    await machine.run(1_600);
+    expect(ended()).toMatchObject({ leadership: 2 });
   });
 
   it('fails if a process survives its kill, because nobody else may lead then', async () => {
@@ -179,6 +320,18 @@ describe('a release that is requested', () => {
       result: 'failed',
       provenDead: false,
       error: 'onRelease: processes of the leadership are still running after SIGKILL',
+    });
+  });
+
+  it('that timed out is reported so, even if a process survives its kill', async () => {
+    const undying: Script = { ...leavesStubborn, workload: { ...stubborn, diesInMs: forever } };
+    const { machine, guard, outcomeOf } = await leading({ takeover: undying, release: stubborn });
+    guard.handle({ type: 'run', request: request('release', { timeoutMs: 100, graceMs: 100 }) });
+    await machine.run(10_000);
+    expect(outcomeOf(3)).toMatchObject({
+      result: 'timed-out',
+      provenDead: false,
+      error: 'onRelease timed out after 100 ms, and had to be killed',
     });
   });
 });
@@ -207,29 +360,5 @@ describe('a leadership that is over', () => {
     await machine.run(1_000);
     expect(outcomeOf(5)).toMatchObject({ result: 'ok', provenDead: false });
     expect(machine.groups.size).toBe(1);
-  });
-});
-
-describe('the death of the agent', () => {
-  it('releases at once, and is idle only when no process is left', async () => {
-    const { machine, guard, idles } = await leading({ takeover: leavesStubborn });
-    const before = idles();
-    guard.agentGone('the agent died');
-    await machine.run(lastKillAtMs - 1);
-    expect(machine.started).toEqual(['takeover', 'release']);
-    expect(idles()).toBe(before);
-    await machine.run(lease.endsAtMs);
-    expect(idles()).toBeGreaterThan(before);
-    expect(machine.groups.size).toBe(0);
-  });
-
-  it('stops a hook that belongs to no leadership', async () => {
-    const { machine, guard, signals, outcomeOf } = guarding({ fence: stubborn });
-    guard.handle({ type: 'run', request: request('fence', { graceMs: 100 }) });
-    await machine.run(50);
-    guard.agentGone('the agent died');
-    await machine.run(1_000);
-    expect(signals).toEqual(['50: SIGTERM fence', '150: SIGKILL fence']);
-    expect(outcomeOf(4)).toMatchObject({ result: 'aborted', provenDead: true });
   });
 });

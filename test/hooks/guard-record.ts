@@ -6,7 +6,7 @@ import {
   type RunRequest,
   unasked,
 } from '../../src/hooks/messages.js';
-import type { Machine } from '../../src/ports/processes.js';
+import type { Machine, Processes } from '../../src/ports/processes.js';
 import { type Script, SimulatedMachine } from './simulated-machine.js';
 
 export const forever = Number.POSITIVE_INFINITY;
@@ -38,9 +38,13 @@ type Scripts = Partial<Record<RunRequest['phase'], Script>>;
 
 /**
  * Returns a guard whose commands behave as in `scripts`, and a record of what it did. `noted` returns the
- * lease that the agent has shared.
+ * lease that the agent has shared. `start` replaces the way in which the machine starts commands.
  */
-export function guarding(scripts: Scripts = {}, noted: () => LeadershipLease | null = () => null) {
+export function guarding(
+  scripts: Scripts = {},
+  noted: () => LeadershipLease | null = () => null,
+  start?: Processes['start'],
+) {
   const known = new Map<string, Script>(Object.entries(scripts));
   const machine = new SimulatedMachine(({ program }) => known.get(program) ?? quick);
   const seen = machine.seenBy(machine.newProcess('guard'));
@@ -49,6 +53,7 @@ export function guarding(scripts: Scripts = {}, noted: () => LeadershipLease | n
     ...seen,
     processes: {
       ...seen.processes,
+      start: start ?? seen.processes.start,
       signalGroup: (pgid, signal) => {
         const program = machine.groups.get(pgid)?.command.program ?? 'nothing';
         if (signal !== 'SIGCONT') signals.push(`${Math.round(machine.world.nowMs)}: ${signal} ${program}`);
