@@ -145,7 +145,7 @@ class LineReader {
     }
     const lastEnd = chunk.lastIndexOf('\n');
     const leftOut = lastEnd < from ? nothingLeftOut : this.#leftOut(chunk, from, lastEnd);
-    if (passed.length > 0 || leftOut.count > 0) this.#listener.lines(passed, leftOut);
+    this.#listener.lines(passed, leftOut);
     this.#pending = this.#joined(chunk, Math.max(from, lastEnd + 1), chunk.length);
   }
 

@@ -278,6 +278,34 @@ describe('a release that is requested', () => {
     expect(ended()).toBeUndefined();
   });
 
+  it('that still waits for a takeover when the lease runs out is not run twice', async () => {
+    const { machine, guard, outcomeOf, ended } = await leading({ takeover: stubborn });
+    guard.handle({ type: 'run', request: request('release') });
+    await machine.run(3_000);
+    expect(machine.started).toEqual(['takeover', 'release']);
+    expect(outcomeOf(3)).toMatchObject({ result: 'ok', provenDead: true });
+    expect(ended()).toBeUndefined();
+  });
+
+  it('without a command leaves the workload until the last kill, if its grace time lasts that long', async () => {
+    const { machine, guard, outcomeOf } = await leading({ takeover: leavesStubborn });
+    guard.handle({ type: 'run', request: request('release', { command: null }) });
+    await machine.run(lastKillAtMs - 1);
+    expect(programsIn(machine)).toEqual(['takeover']);
+    await machine.run(lease.endsAtMs);
+    expect(outcomeOf(3)).toMatchObject({ result: 'ok', provenDead: true });
+  });
+
+  it('counts as requested even if its lease is overdue', async () => {
+    const { machine, guard, outcomeOf, ended } = await leading();
+    guard.handle({ type: 'lease', leadership: 1, releaseAtMs: 100, endsAtMs: 60_000 });
+    guard.handle({ type: 'run', request: request('release') });
+    await machine.run(1_000);
+    expect(machine.started).toEqual(['takeover', 'release']);
+    expect(outcomeOf(3)).toMatchObject({ result: 'ok', command: 'release' });
+    expect(ended()).toBeUndefined();
+  });
+
   it('gets the outcome of the release that the guard has begun', async () => {
     const { machine, guard, outcomeOf } = await leading({ release: { ...quick, runsMs: 300 } });
     await machine.run(1_100);

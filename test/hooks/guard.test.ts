@@ -95,14 +95,14 @@ describe('requests', () => {
     expect(outcomeOf(4)).toMatchObject({ result: 'ok', provenDead: true });
   });
 
-  it('that are aborted before they run are not run', async () => {
+  it('that are aborted before they run are reported at once, and not run', async () => {
     const { machine, guard, outcomeOf } = guarding({ prepare: { ...quick, runsMs: 100 } });
     guard.handle({ type: 'run', request: request('prepare') });
     guard.handle({ type: 'run', request: request('fence') });
     guard.handle({ type: 'abort', id: 4, reason: 'the node is gone', killAtMs: null });
+    expect(outcomeOf(4)).toMatchObject({ result: 'aborted', error: 'not started: the node is gone' });
     await machine.run(300);
     expect(machine.started).toEqual(['prepare']);
-    expect(outcomeOf(4)).toMatchObject({ result: 'aborted', error: 'not started: the node is gone' });
     expect(outcomeOf(1)).toMatchObject({ result: 'ok' });
   });
 
@@ -178,6 +178,8 @@ describe('requests', () => {
   it('for a takeover that are aborted while they wait for an earlier leadership lead to no release', async () => {
     const late = { ...quick, workload: { ...stubborn, diesInMs: 1_000 } };
     const { machine, guard, outcomeOf, said } = await leading({ takeover: late });
+    const release = request('release', { id: unasked, leadership: 2 });
+    guard.handle({ type: 'guard', release, begun: false });
     guard.handle({ type: 'lease', leadership: 2, releaseAtMs: 3_000, endsAtMs: 4_000 });
     guard.handle({ type: 'run', request: request('takeover', { id: 5, leadership: 2, graceMs: 100 }) });
     await machine.run(600);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isFromAgent, isToAgent } from '../../src/guardian/messages.js';
 import { hookEnvironment } from '../../src/hooks/environment.js';
-import { isFromSupervisor, isToSupervisor } from '../../src/hooks/messages.js';
+import { isFromGuards, isFromSupervisor, isToGuards, isToSupervisor } from '../../src/hooks/messages.js';
 import { HookOutput } from '../../src/hooks/output.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { cuts, pieces } from '../support/mutations.js';
@@ -206,6 +206,33 @@ describe('a message between an agent and its supervisor, or its guardian,', () =
       }),
       2,
     );
+  });
+});
+
+describe('a message that would harm other processes or this one', () => {
+  it.each([0, 1, -1, -4711, 1.5, 2 ** 53, '4711', null])('names process group %s, and is refused', (pgid) => {
+    expect(isToSupervisor({ type: 'adopt', pgid })).toBe(false);
+    expect(isFromSupervisor({ type: 'started', id: 3, pgid })).toBe(false);
+  });
+
+  it.each([
+    ['a text', 'PETREL_PHASE=takeover'],
+    ['a list', []],
+    ['null', null],
+    ['missing', undefined],
+    ['a number among texts', { PETREL_PHASE: 'takeover', PETREL_TERM: 3 }],
+  ])('has an environment that is %s, and is refused', (_, env) => {
+    expect(isToSupervisor({ type: 'run', request: { ...request, env } })).toBe(false);
+  });
+
+  it.each([-1, 1.5, '0', null, undefined])('is about group number %s, and is refused', (number) => {
+    expect(isToGuards({ type: 'clear', group: number })).toBe(false);
+    expect(isFromGuards({ type: 'cleared', group: number })).toBe(false);
+  });
+
+  it('has a root that is not a text, and is refused', () => {
+    expect(isToGuards({ type: 'begin', group: 0, root: '/cluster' })).toBe(true);
+    expect(isToGuards({ type: 'begin', group: 0, root: null })).toBe(false);
   });
 });
 

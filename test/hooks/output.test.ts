@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HookOutput } from '../../src/hooks/output.js';
 import { systemClock } from '../../src/ports/clock.js';
+import { HandClock } from '../support/hand-clock.js';
 
 /** Writes the chunks, and returns the lines that the listener receives. */
 async function output(chunks: readonly (string | Buffer)[]) {
@@ -28,6 +29,24 @@ async function output(chunks: readonly (string | Buffer)[]) {
 
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => String(from + at));
+
+/** Reads a stream in time that only the test moves, and records what the listener receives. */
+function reading() {
+  const clock = new HandClock();
+  const heard: string[] = [];
+  const listener = {
+    line: (_: string, text: string) => heard.push(text),
+    leftOut: (count: number) => heard.push(`${count} left out`),
+  };
+  const read = new HookOutput(listener, clock);
+  const stream = new PassThrough();
+  read.read('stdout', stream);
+  const write = async (chunk: string) => {
+    stream.write(chunk);
+    await turn();
+  };
+  return { clock, heard, read, stream, write };
+}
 
 describe('the output of a command', () => {
   it('is passed on line by line, wherever its chunks end', async () => {
@@ -94,5 +113,64 @@ describe('the output of a command', () => {
     read.hurry();
     await turn();
     expect(read.tail.at(-1)).toBe('last');
+  });
+
+  it('is passed on again one second later, after a report of what was left out', async () => {
+    const { clock, heard, write } = reading();
+    clock.freeze(5_000);
+    await write(`${numbers(1, 200).join('\n')}\n`);
+    await clock.advance(999);
+    await write('too\nmany\n');
+    expect(heard).toEqual(numbers(1, 200));
+    await clock.advance(1);
+    await write('next\n');
+    expect(heard.slice(200)).toEqual(['2 left out', 'next']);
+    await clock.advance(1_000);
+    await write('last\n');
+    expect(heard.slice(202)).toEqual(['last']);
+  });
+
+  it('of which nothing was left out ends without a report of that', async () => {
+    const { heard, stream, write } = reading();
+    await write('one\n');
+    stream.end();
+    await finished(stream);
+    expect(heard).toEqual(['one']);
+  });
+
+  it('keeps its last lines whole, whatever came before them', async () => {
+    const { read, write } = reading();
+    await write(`${numbers(1, 200).join('\n')}\nbegun`);
+    await write(`, and ended\n${numbers(201, 219).join('\n')}\n`);
+    expect(read.tail).toEqual(['begun, and ended', ...numbers(201, 219)]);
+    await write('begun');
+    await write(`, and ended\n${numbers(220, 250).join('\n')}\n`);
+    expect(read.tail).toEqual(numbers(231, 250));
+  });
+
+  it('waits after 1 MiB until a tenth of a second has passed', async () => {
+    const { clock, stream, write } = reading();
+    const half = 'x'.repeat(512 * 1024);
+    clock.freeze(5_000);
+    await write(half);
+    expect(stream.isPaused()).toBe(false);
+    await clock.advance(60);
+    await write(half);
+    expect(stream.isPaused()).toBe(true);
+    await clock.advance(39);
+    expect(stream.isPaused()).toBe(true);
+    await clock.advance(1);
+    expect(stream.isPaused()).toBe(false);
+    await write(half);
+    expect(stream.isPaused()).toBe(false);
+    await write(half);
+    expect(stream.isPaused()).toBe(true);
+  });
+
+  it('may break off with an error, and keeps the lines before it', async () => {
+    const { read, stream, write } = reading();
+    await write('one\n');
+    expect(() => stream.emit('error', new Error('EPIPE'))).not.toThrow();
+    expect(read.tail).toEqual(['one']);
   });
 });

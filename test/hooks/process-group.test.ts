@@ -1,31 +1,10 @@
 /** Tests how a process group is ended and proven dead, in time that only the test moves. */
 import { describe, expect, it } from 'vitest';
 import { endGroup, endGroupsWith } from '../../src/hooks/process-group.js';
-import type { Machine, Processes } from '../../src/ports/processes.js';
-import { HandClock } from '../support/hand-clock.js';
+import { machineWith } from './hand-machine.js';
 
 const pgid = 1234;
 const never = () => Number.POSITIVE_INFINITY;
-
-/** Returns a machine with these processes, and a record of the signals that were sent. */
-function machineWith(processes: Partial<Processes>) {
-  const clock = new HandClock();
-  const signals: string[] = [];
-  const machine: Machine = {
-    clock,
-    processes: {
-      start: () => {
-        throw new Error('nothing is to be started');
-      },
-      signalGroup: (group, signal) => signals.push(`${clock.monotonicMs()}: ${signal} ${group}`),
-      groupExists: () => true,
-      groupIsAlive: () => true,
-      groupsWith: () => [],
-      ...processes,
-    },
-  };
-  return { clock, machine, signals };
-}
 
 /** Records the outcome of a promise. The value is undefined until the promise resolves. */
 function watched<T>(promise: Promise<T>): { value?: T } {
@@ -79,6 +58,20 @@ describe('a process group', () => {
     const ended = watched(endGroup(machine, pgid, never));
     await clock.advance(2);
     expect(ended.value).toBe(true);
+  });
+
+  it('that stops quickly costs no scan', async () => {
+    let scans = 0;
+    const groupIsAlive = () => {
+      scans += 1;
+      return true;
+    };
+    const { clock, machine } = machineWith({ groupIsAlive });
+    void endGroup(machine, pgid, never);
+    await clock.advance(2);
+    expect(scans).toBe(0);
+    await clock.advance(4);
+    expect(scans).toBeGreaterThan(0);
   });
 
   it('is killed earlier if its time is brought forward', async () => {

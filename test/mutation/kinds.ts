@@ -21,7 +21,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   hooks: {
     folders: ['src/hooks'],
     include: [
-      'test/hooks/{agent-death,guard,guard-deadlines,hanging,late-deaths,process-group,random-leaderships,random-runs,restarting-workload,taken-back,messages.properties,output}.test.ts',
+      'test/hooks/{agent-death,group-register,guard,guard-deadlines,guards,hanging,late-deaths,process-group,random-leaderships,random-runs,restarting-workload,taken-back,messages.properties,outcomes,output}.test.ts',
     ],
     exclude: [],
     needsServer: false,
