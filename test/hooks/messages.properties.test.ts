@@ -207,6 +207,27 @@ describe('a message between an agent and its supervisor, or its guardian,', () =
       2,
     );
   });
+
+  it.each([
+    ['to the supervisor', isToSupervisor, good.toSupervisor],
+    ['from the supervisor', isFromSupervisor, good.fromSupervisor],
+    ['to the guardian', isFromAgent, good.fromAgent],
+    ['from the guardian', isToAgent, good.toAgent],
+  ] as const)('%s is refused if any of its fields is missing', (_, isWhole, examples) => {
+    const spoiltExamples = examples.flatMap((message) =>
+      Object.keys(message).map((key) => ({ ...message, [key]: undefined })),
+    );
+    expect(spoiltExamples.filter((message) => isWhole(message))).toEqual([]);
+  });
+
+  it('is heeded in every phase, with every result and from both streams', () => {
+    for (const phase of ['prepare', 'takeover', 'release', 'fence'])
+      expect(isToSupervisor({ type: 'run', request: { ...request, phase } })).toBe(true);
+    for (const result of ['ok', 'failed', 'timed-out', 'aborted'])
+      expect(isFromSupervisor({ type: 'outcome', id: 3, outcome: { ...outcome, result } })).toBe(true);
+    for (const stream of ['stdout', 'stderr'])
+      expect(isFromSupervisor({ type: 'line', id: 3, stream, text: 'x' })).toBe(true);
+  });
 });
 
 describe('a message that would harm other processes or this one', () => {
