@@ -132,7 +132,7 @@ describe('the session of an agent', () => {
   const ticket = { id: 7n, password: Buffer.from('secret') };
   const granted = { timeoutMs: 4_000, longestTimeoutMs: 6_000 };
 
-  it('is told to the guardian, with all that it needs to end it, and saved where it was saved before', () => {
+  it('is sent to the guardian, with all that it needs to end it, and saved where it was saved before', () => {
     const { channel, sent } = bench();
     const saved: unknown[] = [];
     const inner: SessionMemory = {
@@ -249,7 +249,7 @@ describe('a group whose hooks the guardian runs', () => {
 });
 
 describe('the death of a guardian', () => {
-  it('is told to each group once, and to the agent', () => {
+  it('is reported to each group once, and to the agent', () => {
     const { listen, start, received, dies, heard, supervised } = bench();
     start();
     start();

@@ -11,7 +11,7 @@ const session = {
   auth: null,
 };
 
-describe('a session that an agent tells its guardian', () => {
+describe('a session that an agent sends to its guardian', () => {
   it.each(['7', '-7', '1230', '9223372036854775807', '-9223372036854775808'])('has an id like %s', (id) => {
     expect(isFromAgent({ type: 'session', session: { ...session, id } })).toBe(true);
   });
@@ -28,7 +28,7 @@ describe('a message of an agent', () => {
   it.each<[about: string, message: FromAgent, isAbout: boolean]>([
     ['the agent itself', { type: 'ended', code: 0 }, true],
     ['what the guardian runs for a group', { type: 'clear', group: 0 }, false],
-  ])('is told apart: about %s', (_about, message, isAbout) => {
+  ])('concerns %s', (_about, message, isAbout) => {
     expect(isForGuardian(message)).toBe(isAbout);
   });
 });
