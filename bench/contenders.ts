@@ -83,6 +83,12 @@ export function otherVersion(checkout: string): readonly Contender[] {
   return [petrelAgent(checkout), petrelLibrary(checkout)];
 }
 
+/** Petrel's library in Node.js as usual, and with all code compiled when it is loaded, and kept. */
+export const libraries: readonly Contender[] = [
+  petrelLibrary(null),
+  petrelLibrary(null, ['--no-lazy', '--no-flush-bytecode']),
+];
+
 /** Returns the command line of a built checkout. */
 async function mainOf(checkout: string): Promise<string> {
   const text = await readFile(join(checkout, 'package.json'), 'utf8');
@@ -132,10 +138,13 @@ function petrelAgent(version: string | null): Contender {
   };
 }
 
-/** Petrel's library. `version` is the checkout that contains it. Null for this one. */
-function petrelLibrary(version: string | null): Contender {
+/**
+ * Petrel's library. `version` is the checkout that contains it. Null for this one. `nodeFlags` are options of
+ * Node.js.
+ */
+function petrelLibrary(version: string | null, nodeFlags: readonly string[] = []): Contender {
   return {
-    name: `Petrel, library${version === null ? '' : other}`,
+    name: ['Petrel, library', ...nodeFlags].join(' ') + (version === null ? '' : other),
     system: 'petrel',
     holdsMany: true,
     isGuarded: false,
@@ -143,7 +152,8 @@ function petrelLibrary(version: string | null): Contender {
     queue: (path) => `${path}/election`,
     async command({ connect, path, sessionMs, name, count }) {
       const program = join(version === null ? peers : join(version, 'bench/peers'), 'petrel-library.mjs');
-      return { program: process.execPath, args: [program, connect, path, `${sessionMs}`, name, `${count}`] };
+      const args = [...nodeFlags, program, connect, path, `${sessionMs}`, name, `${count}`];
+      return { program: process.execPath, args };
     },
   };
 }
