@@ -108,10 +108,12 @@ export function siteRules(context: RuleContext): Rule {
   /** Periods of each site in chronological order. */
   const stretches = new Map<string, Stretch[]>();
   const then = new WeakMap<Picture, ReadonlyMap<string, Stretch>>();
+  let lastConfig: GroupConfig | undefined;
 
   function count({ is, nowMs }: Step): void {
-    const config = is.config?.content;
-    if (config === undefined) stretches.clear();
+    // Without a configuration, electors judge by the last one, and restore it.
+    const config = is.config?.content ?? lastConfig;
+    lastConfig = config;
     for (const [site, { minNodes, failed }] of Object.entries(config?.sites ?? {})) {
       const isEnough = nodesIn(is, site) >= minNodes;
       enter(site, { key: `${isEnough} ${textOf(failed)}`, isEnough, nowMs });
