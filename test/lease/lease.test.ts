@@ -8,6 +8,7 @@ import {
   renewalIntervalMs,
   requestAnswered,
   resumptionSent,
+  serverPatienceMs,
   sessionOpened,
   sessionResumed,
   writeCommitted,
@@ -58,12 +59,40 @@ describe('what a handshake proves', () => {
   });
 });
 
+describe('the requests that are remembered', () => {
+  const answeredIn = (...sentAtMs: number[]) =>
+    sentAtMs
+      .reduce(
+        (evidence, atMs) => requestAnswered(evidence, { sentAtMs: atMs, answeredAtMs: atMs }, T),
+        noEvidence,
+      )
+      .answered.map((entry) => entry.sentAtMs);
+
+  it('are the first of those that were sent within a hundredth of the timeout', () => {
+    expect(answeredIn(100, 139, 140, 179, 180, 200, 220)).toEqual([100, 140, 180, 220]);
+  });
+
+  it('are not older than the timeout', () => {
+    expect(answeredIn(99, 100, 1_000, T + 100)).toEqual([1_000, T + 100]);
+    expect(answeredIn(100, 1_000, T + 100)).toEqual([100, 1_000, T + 100]);
+  });
+
+  it('are those of the current connection', () => {
+    const evidence = requestAnswered(sessionOpened(0), { sentAtMs: 100, answeredAtMs: 101 }, T);
+    expect(sessionResumed(evidence, 200, 0).answered).toEqual([]);
+  });
+});
+
 describe('V2 servers that grant different timeouts', () => {
   it('V2 what is proven outlasts neither the timeout it was proven with nor the smaller one granted since', () => {
     const endsAtMs = (resumedAtMs: number) =>
       leaseFrom(sessionResumed(sessionOpened(1000), resumedAtMs, T / 2).provenAtMs, T / 2).endsAtMs;
     expect(endsAtMs(1500)).toBe(leaseFrom(1500, T / 2).endsAtMs);
     expect(endsAtMs(4000)).toBe(leaseFrom(1000, T).endsAtMs);
+  });
+
+  it('V2 what is proven is not changed by a longer timeout', () => {
+    expect(sessionResumed(sessionOpened(1000), 1500, -T).provenAtMs).toBe(1000);
   });
 
   it('V2 a server that may have taken the session up unheard shortens the lease until a write is committed', () => {
@@ -125,6 +154,18 @@ describe('A1 a lease to claim with', () => {
 });
 
 describe('a lease', () => {
+  it('to claim with must outlast its first renewal', () => {
+    const timeoutMs = 12_000;
+    expect(lastsToRenewal(sessionOpened(0), 4_399, timeoutMs)).toBe(true);
+    expect(lastsToRenewal(sessionOpened(0), 4_400, timeoutMs)).toBe(false);
+  });
+
+  it('is renewed each twelfth of the timeout, at a server that has a sixth of it to answer', () => {
+    expect([renewalIntervalMs(6_000), serverPatienceMs(6_000), pingIntervalMs(6_000)]).toEqual([
+      500, 1_000, 1_500,
+    ]);
+  });
+
   it('ends before the session can, with room to release', () => {
     const lease = leaseFrom(1000, T);
     expect(lease.endsAtMs).toBeLessThan(1000 + T / 1.1);

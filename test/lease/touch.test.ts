@@ -13,6 +13,11 @@ describe('a session is in touch', () => {
     expect(inTouchSinceMs(touch, 8_200, timeoutMs)).toBe(100);
   });
 
+  it('also after the longest silence that does not break the contact', () => {
+    const touch = answered(noTouch, 0, 4_000);
+    expect([1_120, 1_121].map((atMs) => inTouchSinceMs(touch, atMs, 4_000))).toEqual([0, 1_121]);
+  });
+
   it('since the end of the last long silence', () => {
     expect(inTouchSinceMs(afterAnswersAt(100, 2_901, 4_000), 4_000, timeoutMs)).toBe(2_901);
   });
