@@ -1,8 +1,8 @@
 /**
- * Shows where the time of a planned handover goes, from SIGTERM to the old leader until the next one leads: how
- * long both of them compute, wait for a core, and wait for anything else, such as commits. Three nodes use
- * Petrel's library and three servers of a real ZooKeeper. The nodes of each round are new, so they hand over
- * for the first time.
+ * Shows where the time of a planned handover goes, from SIGTERM to the old leader until the next one leads:
+ * how long both of them compute, wait for a core, and wait for anything else, such as commits. Three nodes
+ * use Petrel's library and three servers of a real ZooKeeper. The nodes of each round are new, so they hand
+ * over for the first time.
  *
  *   npm run bench:path               8 rounds, about 8 minutes
  *   ROUNDS=2 npm run bench:path
@@ -65,7 +65,10 @@ for (const { name } of libraries) {
 }
 console.log(`\ntwo commits and a notification, in the same run: ${medianOf(limit, 'transition')}`);
 
-/** Hands over once. The times of the new leader include the few moments until this program hears of it. */
+/**
+ * Hands over once. The times of both nodes also include the moments until this program receives the new
+ * leader's report.
+ */
 async function handOver(contest: Contest, mark: number): Promise<void> {
   const { name } = contest.contender;
   const times = new Map(
@@ -95,6 +98,6 @@ async function threadTimes(pid: number): Promise<{ computedMs: number; waitedMs:
   const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
   const [computed, waited] = text.split(' ').map(Number);
   if (computed === undefined || waited === undefined)
-    throw new Error('the kernel counts no times of threads');
+    throw new Error('the kernel does not count the times of threads');
   return { computedMs: computed / 1e6, waitedMs: waited / 1e6 };
 }
