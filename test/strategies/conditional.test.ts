@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { configProblems } from '../../src/model/read-config.js';
+import { configProblems, usesScores } from '../../src/model/read-config.js';
+import { conditional } from '../../strategies/conditional.js';
 import { builtInRules } from '../../strategies/index.js';
 import { Bench } from '../core/bench.js';
-import { ask, byHand, config, decided, epoch0Ms, members } from '../core/builders.js';
+import { ask, byHand, config, decided, epoch0Ms, members, ordinary } from '../core/builders.js';
+import { inputOf } from './deployments.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 }, c: { priority: 10 } };
 const hour = 3_600_000;
@@ -40,6 +42,71 @@ describe('the first rule that applies', () => {
     expect(choose({})).toBe('a1');
     expect(choose({ flags: { sale: byHand } })).toBe('b1');
     expect(choose({ flags: { other: byHand } })).toBe('a1');
+  });
+});
+
+describe('a condition', () => {
+  const choice = (when: object, now: object): string | undefined => {
+    const first = { name: 'first', when, strategy: 'first-available' };
+    const { strategy } = conditional.prepare({ rules: [first, priority] }, builtInRules);
+    const input = inputOf({ a1: {} }, { conditions: { ...ordinary, ...now } });
+    return strategy?.rank(input)[0]?.reason.split(' ')[2];
+  };
+
+  it.each<[object, applies: readonly object[], applicable: readonly object[]]>([
+    [{ after: 'failure' }, [{ after: 'failure' }], [{ after: 'planned' }]],
+    [{ after: 'planned' }, [{ after: 'planned' }], [{ after: 'failure' }]],
+    [{ failedSite: 'a' }, [{ failedSite: 'a' }], [{ failedSite: 'b' }, { failedSite: null }]],
+    [{ failedSite: ['a', 'b'] }, [{ failedSite: 'a' }, { failedSite: 'b' }], [{ failedSite: 'c' }]],
+    [
+      { between: ['10:30', '11:15'] },
+      [{ minuteOfDay: 630 }, { minuteOfDay: 674 }],
+      [{ minuteOfDay: 629 }, { minuteOfDay: 675 }],
+    ],
+    [
+      { between: ['23:59', '00:01'] },
+      [{ minuteOfDay: 1439 }, { minuteOfDay: 0 }],
+      [{ minuteOfDay: 1 }, { minuteOfDay: 1438 }],
+    ],
+    [{ between: ['10:00', '10:00'] }, [], [{ minuteOfDay: 600 }, { minuteOfDay: 0 }]],
+    [{ eligible: { atLeast: 2 } }, [{ eligible: 2 }, { eligible: 3 }], [{ eligible: 1 }]],
+    [{ eligible: { atMost: 2 } }, [{ eligible: 2 }, { eligible: 1 }], [{ eligible: 3 }]],
+    [{ flag: 'sale' }, [{ flags: ['other', 'sale'] }], [{ flags: [] }, { flags: ['other'] }]],
+    [
+      { after: 'failure', flag: 'sale' },
+      [{ after: 'failure', flags: ['sale'] }],
+      [{ after: 'failure' }, { flags: ['sale'] }],
+    ],
+  ])('%j is judged at its edges', (when, applies, others) => {
+    expect(applies.map((now) => choice(when, now))).toEqual(applies.map(() => 'first'));
+    expect(others.map((now) => choice(when, now))).toEqual(others.map(() => 'usual'));
+  });
+});
+
+describe('what the group learns from the rules', () => {
+  const scored = { name: 'scored', strategy: 'history', when: { flag: 'sale' } };
+
+  it('is that scores are compared, if one of the rules compares them', () => {
+    for (const [rules, isScored] of [
+      [[scored, priority], true],
+      [[priority], false],
+    ] as const) {
+      expect(usesScores({ strategy: 'conditional', strategyOptions: { rules } }, builtInRules)).toBe(
+        isScored,
+      );
+      expect(conditional.prepare({ rules }, builtInRules).strategy?.usesScores).toBe(isScored);
+    }
+    const unknown = [{ ...priority, strategy: 'best' }];
+    for (const strategyOptions of [{}, { rules: unknown }])
+      expect(usesScores({ strategy: 'conditional', strategyOptions }, builtInRules)).toBe(false);
+  });
+
+  it('is at which minutes of the day its choice may change', () => {
+    const night = { name: 'night', strategy: 'history', when: { between: ['22:05', '06:00'] } };
+    const minutes = (...rules: object[]) =>
+      conditional.prepare({ rules }, builtInRules).strategy?.minutes?.toSorted((a, b) => a - b);
+    expect(minutes(night, priority)).toEqual([360, 1325]);
+    expect(minutes(priority)).toEqual([]);
   });
 });
 
@@ -109,11 +176,29 @@ describe('rules that will not do', () => {
       [{ ...priority, when: { flag: 'x' } }],
       'the last rule must apply under all conditions',
     ],
-    ['one never reached', [priority, priority], 'the rules after usual are never reached'],
+    [
+      'none for every condition, of several',
+      [
+        { ...priority, when: { flag: 'x' } },
+        { ...priority, when: { flag: 'y' } },
+      ],
+      'strategyOptions.rules.1: the last rule must apply under all conditions: remove its `when`',
+    ],
+    [
+      'one never reached',
+      [priority, { ...priority, name: 'other' }, { ...priority, name: 'third' }],
+      'strategyOptions.rules.1: the rules after usual are never reached: usual has no `when`',
+    ],
+    [
+      'one never reached, after another',
+      [{ ...priority, name: 'night', when: { flag: 'x' } }, priority, priority],
+      'strategyOptions.rules.2: the rules after usual are never reached',
+    ],
     [
       'an unknown strategy',
       [{ ...priority, strategy: 'best' }],
-      'unknown strategy "best": expected one of first-available',
+      'unknown strategy "best": expected one of first-available, oldest, preference-list, round-robin, ' +
+        'site-priority, history, request, consensus, latency, worst-case, rotating, pole',
     ],
     ['rules within rules', [{ ...priority, strategy: 'conditional' }], 'unknown strategy "conditional"'],
     ['a wrong option', [{ ...priority, options: { x: 1 } }], 'rules.0: strategyOptions: unknown `x`'],
@@ -125,5 +210,6 @@ describe('rules that will not do', () => {
   ])('%s', (_, rules, problem) => {
     const settings = { strategy: 'conditional', strategyOptions: { rules } };
     expect(configProblems(settings, builtInRules).join('; ')).toContain(problem);
+    expect(configProblems(settings, builtInRules).join('; ')).not.toContain('pole, conditional');
   });
 });

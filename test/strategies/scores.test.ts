@@ -156,6 +156,68 @@ describe('round trips', () => {
     );
   });
 
+  it('that several nodes lack are counted, and one of those is named', () => {
+    const nodes = { a1: { roundTripsMs: { b1: 9 } }, b1: {}, c1: {}, d1: {} };
+    expect(rankedBy('worst-case', inputOf(nodes), { size: 3 })[0]?.reason).toBe(
+      'the farthest client is 18 ms away: quorum 9 ms + client at a1 9 ms, with no known round trip to c1 and 1 more',
+    );
+  });
+
+  it('without any of which to a client the latency is unknown', () => {
+    const nodes = {
+      a1: { roundTripsMs: { b1: 9 } },
+      b1: {},
+      c1: { scores: { requests: 1 } },
+    };
+    const ranking = rankedBy('latency', inputOf(nodes));
+    expect(reasons(ranking)).toMatchObject({
+      a1: 'its latency for clients is unknown, with no known round trip to c1',
+      b1: 'its latency for clients is unknown, with no known round trip to c1',
+    });
+    expect(ranking.map(({ score }) => score)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('are ordered by how many are missing where no quorum is reached', () => {
+    const nodes = { a1: {}, b1: { roundTripsMs: { c1: 1 } }, c1: {}, d1: {} };
+    const ranking = rankedBy('consensus', inputOf(nodes));
+    expect(ranking.map(({ node, grade }) => `${node} ${grade}`)).toEqual(['c1 0', 'b1 0', 'd1 1', 'a1 1']);
+  });
+
+  it('to nodes that are not registered do not count', () => {
+    const nodes = { a1: { roundTripsMs: { a0: 1, b1: 9, c1: 2 } }, b1: {} };
+    expect(rankedBy('worst-case', inputOf(nodes))[1]?.reason).toBe(
+      'the farthest client is 18 ms away: quorum 9 ms + client at b1 9 ms',
+    );
+  });
+
+  it('that are equally long name the first node as the farthest', () => {
+    const nodes = { a1: { roundTripsMs: { b1: 9, c1: 9 } }, b1: {}, c1: {} };
+    expect(reasons(rankedBy('worst-case', inputOf(nodes))).a1).toContain('client at b1 9 ms');
+  });
+
+  it('are weighed by loads however great', () => {
+    const nodes = {
+      a1: { scores: { requests: 1e308 }, roundTripsMs: { b1: 4 } },
+      b1: { scores: { requests: 1e308 } },
+    };
+    expect(rankedBy('latency', inputOf(nodes))[0]?.score).toBe(6);
+  });
+
+  it.each(['latency', 'consensus', 'worst-case'])(
+    'have a unit in the classes and margins of %s',
+    (strategy) => {
+      const trips = { a1: { roundTripsMs: { b1: 10, c1: 10 } }, b1: { roundTripsMs: { c1: 9 } }, c1: {} };
+      const ranking = rankedBy(strategy, inputOf(trips, { incumbent: 'a1' }), { width: 1, margin: 30 });
+      const why = reasons(ranking).b1;
+      expect(why).toMatch(
+        /, in the class from [\d.]+ to below [\d.]+ ms, better than the leader a1 by less than/,
+      );
+      expect(why).toMatch(/the margin of 30 ms$/);
+      const shared = rankedBy(strategy, inputOf(trips, { incumbent: 'a1' }), { width: 1, margin: '90%' });
+      expect(reasons(shared).b1).toMatch(/the margin of 90%$/);
+    },
+  );
+
   it('to one node that nobody reaches leave the order of the others as it is', () => {
     const input = electionIn(deployments[1], [1, 1, 1]);
     const lost = inputOf({
@@ -208,6 +270,7 @@ describe('rotating', () => {
     const firsts = [3, 4, 5, 6].map((term) => rankedBy('rotating', { ...input, term }));
     expect(firsts.map(order)).toEqual(['a1 c1 b1', 'b1 c1 a1', 'c1 b1 a1', 'a1 c1 b1']);
     expect(firsts.every((ranking) => grades(ranking) === '0 0 0')).toBe(true);
+    expect(firsts[1]?.map(({ score }) => score)).toEqual([1, 0, 0]);
     expect(firsts[1]?.map(({ reason }) => reason)).toEqual([
       'it is this node’s turn in term 4',
       'it is the turn of b1 in term 4',
@@ -274,7 +337,30 @@ describe('pole', () => {
 });
 
 describe('options', () => {
+  it('of pole hold for the scores that follow from round trips', () => {
+    const nodes = {
+      a1: { scores: { hits: 1 }, roundTripsMs: { b1: 4, c1: 6, d1: 8 } },
+      b1: {},
+      c1: {},
+      d1: {},
+    };
+    const options = { scores: ['latency'], size: 6, load: 'hits', margin: 0 };
+    expect(reasons(rankedBy('pole', inputOf(nodes), options)).a1).toBe(
+      'an average client is 8 ms away: quorum 8 ms + clients 0 ms',
+    );
+  });
+
+  it('of pole name the unit of a margin', () => {
+    const trips = { a1: { roundTripsMs: { b1: 10, c1: 10 } }, b1: { roundTripsMs: { c1: 9 } }, c1: {} };
+    const ranking = rankedBy('pole', inputOf(trips, { incumbent: 'a1' }), {
+      scores: ['consensus'],
+      margin: 30,
+    });
+    expect(reasons(ranking).b1).toMatch(/the margin of 30 ms$/);
+  });
+
   it.each([
+    ['history', { margin: ['20%'] }, 'strategyOptions.margin: expected the margin'],
     ['history', { margin: 'much' }, 'strategyOptions.margin: expected the margin'],
     ['history', { margin: -1 }, 'strategyOptions.margin: expected the margin'],
     ['history', { width: -1 }, 'strategyOptions.width: expected a number'],

@@ -181,6 +181,41 @@ describe('round-robin', () => {
   });
 });
 
+describe('reasons', () => {
+  it.each<[string, readonly Candidate[], Place | null, readonly string[]]>([
+    [
+      'first-available',
+      [candidate('a1'), candidate('b1')],
+      null,
+      ['first of the eligible nodes by node id', 'number 2 by node id'],
+    ],
+    [
+      'oldest',
+      [candidate('a1', { seat: 3 }), candidate('b1', { seat: 1 }), candidate('c1', { seat: null })],
+      null,
+      ['lowest seat of the eligible nodes (seat 1)', 'seat 3', 'it has no seat yet'],
+    ],
+    ['oldest', [candidate('a1', { seat: null })], null, ['it has no seat yet']],
+    [
+      'round-robin',
+      [candidate('a1'), candidate('b1')],
+      null,
+      [
+        'number 1 by node id, because there was no leader before',
+        'number 2 by node id, because there was no leader before',
+      ],
+    ],
+    [
+      'round-robin',
+      [candidate('a1'), candidate('b1')],
+      { node: 'a1', site: 'a' },
+      ['number 1 in turn after a1', 'number 2 in turn after a1'],
+    ],
+  ])('of %s', (strategy, candidates, previous, reasons) => {
+    expect(rank(strategy, candidates, { previous }).map(({ reason }) => reason)).toEqual(reasons);
+  });
+});
+
 describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
     expect(configProblems({ strategy: 'fastest' }, builtInRules)).toEqual([
