@@ -110,6 +110,15 @@ export function failureRules(context: RuleContext): Rule {
   /** Texts of the failure records of all decisions so far. */
   const stood = new Set<string>();
 
+  /**
+   * Whether another slot has recorded this failure in the same commit. A slot that elects the node in spite
+   * of it, because an operator insists, ends the backoff in its own copy of the record.
+   */
+  function isElectedInSpite({ node, failedAt, until }: FailureRecord, is: Picture): boolean {
+    if (until !== null || is.elected?.content.node !== node) return false;
+    return failuresIn(is.others, node).some((one) => one.failedAt === failedAt && one.until !== null);
+  }
+
   function blamed(step: Step): void {
     const { was, is, write } = step;
     const [before, after] = [was.elected, is.elected];
@@ -123,6 +132,7 @@ export function failureRules(context: RuleContext): Rule {
       stood.add(text);
       const inOthers = failuresIn(was.others, record.node);
       if ([known, ...inOthers].some((one) => one?.failedAt === record.failedAt)) continue;
+      if (isElectedInSpite(record, is)) continue;
       arithmetic(step, record, latest([...(known === null ? [] : [known]), ...inOthers]));
       if (record.until === null) violate(9, `${record.node} has failed, and is not in backoff at all`);
       context.judged(step, (view, complain) => {
