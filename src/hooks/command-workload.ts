@@ -184,7 +184,8 @@ export class CommandWorkload implements Workload {
     const provenDead = await this.#killGroups();
     for (const run of this.#runs.values()) {
       this.#settle(run, {
-        ...notRun('closed'),
+        ...nothingRun,
+        result: 'aborted',
         error: 'the process that runs the hooks closed its channel before it exited',
         provenDead,
       });

@@ -8,8 +8,8 @@ import {
 } from '../../src/hooks/restarting-workload.js';
 import type { HookContext, HookResult, Workload, WorkloadEnd } from '../../src/ports/workload.js';
 import { HandClock, settled } from '../support/hand-clock.js';
+import { capturedLog } from './captured-log.js';
 import { context } from './hook-context.js';
-import { silentLog } from './support.js';
 
 const succeeded: HookResult = { ...nothingRun, command: 'serve', exitCode: 0 };
 const failed: HookResult = { ...succeeded, result: 'failed', exitCode: 1, error: 'serve: exit code 1' };
@@ -49,6 +49,7 @@ function setting({ policy = 'on-failure', restartLimit = 2 }: Setting = {}) {
       return true;
     },
   };
+  const { log, logged, fields } = capturedLog();
   const finished: CommandEnd[] = [];
   const stopped: (CommandEnd | null)[] = [];
   const ends: WorkloadEnd[] = [];
@@ -57,7 +58,7 @@ function setting({ policy = 'on-failure', restartLimit = 2 }: Setting = {}) {
     policy,
     restartLimit,
     clock,
-    log: silentLog,
+    log,
     onFinished: (how) => finished.push(how),
     onStopped: (how) => stopped.push(how),
   });
@@ -71,6 +72,8 @@ function setting({ policy = 'on-failure', restartLimit = 2 }: Setting = {}) {
     finished,
     stopped,
     ends,
+    logged,
+    fields,
     calls: () => ({ ended, closed }),
     takeovers: () => runs.filter((run) => run.context.phase === 'takeover').map(({ atMs }) => atMs),
     takeOver: async () => {
@@ -84,6 +87,37 @@ function setting({ policy = 'on-failure', restartLimit = 2 }: Setting = {}) {
     report: (how: WorkloadEnd) => end(how),
   };
 }
+
+describe('the log of a process that ends on its own', () => {
+  it('says when it is restarted, and when leadership is handed over', async () => {
+    const { clock, takeOver, processEnds, logged, fields } = setting({ restartLimit: 1 });
+    await takeOver();
+    await processEnds(failed);
+    await clock.advance(250);
+    await processEnds(failed);
+    expect(logged).toEqual([
+      'warn takeover restarting the workload in 250 ms',
+      'error takeover the workload keeps failing: handing leadership over',
+    ]);
+    expect(fields).toMatchObject([{ pauseMs: 250, failures: 1 }, { failures: 2 }]);
+  });
+
+  it('names the workload where a listener fails', async () => {
+    const { takeOver, processEnds, workload, logged } = setting({ restartLimit: 0 });
+    workload.onEnd(() => {
+      throw new Error('no');
+    });
+    await takeOver();
+    await processEnds(failed);
+    expect(logged.at(-1)).toContain('the workload');
+  });
+
+  it('is empty without a leadership', async () => {
+    const { processEnds, logged, ends } = setting();
+    await processEnds(failed);
+    expect([logged, ends]).toEqual([[], []]);
+  });
+});
 
 describe('a process that ends on its own', () => {
   it.each([

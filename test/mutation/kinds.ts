@@ -21,7 +21,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
   hooks: {
     folders: ['src/hooks'],
     include: [
-      'test/hooks/{agent-death,group-register,guard,guard-deadlines,guards,hanging,late-deaths,process-group,random-leaderships,random-runs,restarting-workload,taken-back,messages.properties,outcomes,output}.test.ts',
+      'test/hooks/{agent-death,alarm,command,group-register,guard,guard-deadlines}.test.ts',
+      'test/hooks/{guarded-leadership,guards,hanging,hook-process,late-deaths,messages.properties}.test.ts',
+      'test/hooks/{outcomes,output,process-group,random-leaderships,random-runs}.test.ts',
+      'test/hooks/{restarting-workload,supervised-leases,supervised-requests,supervisor-death}.test.ts',
+      'test/hooks/{taken-back}.test.ts',
     ],
     exclude: [],
     needsServer: false,
