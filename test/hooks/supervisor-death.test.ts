@@ -9,7 +9,7 @@ const longestMs = 14_000;
 const patienceMs = 10_000;
 
 describe('a supervisor that has died', () => {
-  it('is replaced once everything that it ran is dead, and the leadership is told', async () => {
+  it('is replaced once everything that it ran is dead, and its loss is reported', async () => {
     const on = await leader();
     on.alive.set(5_103, 'one.2');
     const run = on.workload.run(context('fence', { phase: 'prepare' }));
@@ -228,7 +228,7 @@ describe('a workload that is closed', () => {
     expect(on.supervisor.sent.at(-1)).toMatchObject({ type: 'abort', id: 2 });
   });
 
-  it('is told of no loss, and repeats nothing, while its dead supervisor is cleared away', async () => {
+  it('reports no loss, and repeats nothing, while its dead supervisor is cleared away', async () => {
     const on = await leader();
     void on.workload.run(context('release'));
     await on.supervisor.dies();

@@ -37,6 +37,14 @@ export const leaseSabotages: readonly Sabotage[] = [
     find: '{ ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs }',
     replace:
       '{ ...evidence, provenAtMs: Math.max(provenAtMs, sentAtMs), answered: [], handshakeSentAtMs: sentAtMs }',
+    // Otherwise, the doubt about the timeout shortens the lease until a write is committed.
+    also: [
+      {
+        in: 'resumptionSent',
+        find: 'Math.min(evidence.doubtedSinceMs, sentAtMs)',
+        replace: 'evidence.doubtedSinceMs',
+      },
+    ],
   },
   {
     name: 'lease by the timeout granted last',
