@@ -11,8 +11,7 @@ export type Shapes<Message extends { type: string }> = {
 };
 
 export const isText: Check<string> = (value) => typeof value === 'string';
-export const isNumber: Check<number> = (value): value is number =>
-  typeof value === 'number' && Number.isFinite(value);
+export const isNumber: Check<number> = (value): value is number => Number.isFinite(value);
 export const isFlag: Check<boolean> = (value) => typeof value === 'boolean';
 export const isTexts: Check<readonly string[]> = listOf(isText);
 

@@ -246,6 +246,15 @@ describe('a message that would harm other processes or this one', () => {
     expect(isToSupervisor({ type: 'run', request: { ...request, env } })).toBe(false);
   });
 
+  it('has a number among the arguments of its command, and is refused', () => {
+    const command = { ...request.command, args: ['x', 3] };
+    expect(isToSupervisor({ type: 'run', request: { ...request, command } })).toBe(false);
+  });
+
+  it('has a type that only reads like one when it is made a text, and is refused', () => {
+    expect(isToSupervisor({ type: ['adopt'], pgid: 4711 })).toBe(false);
+  });
+
   it.each([-1, 1.5, '0', null, undefined])('is about group number %s, and is refused', (number) => {
     expect(isToGuards({ type: 'clear', group: number })).toBe(false);
     expect(isFromGuards({ type: 'cleared', group: number })).toBe(false);
