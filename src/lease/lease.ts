@@ -27,7 +27,8 @@
  *
  * Not promised: that the lease is safe if one server grants less than half of what another grants. Also not
  * promised: that the lease is safe after a late handshake. A server may process an abandoned handshake after
- * a write on a newer connection has committed, and may then grant a shorter timeout.
+ * a write on a newer connection has committed, and may then grant a shorter timeout. Nor is it promised that
+ * a guardian knows the shorter lease at once: the agent reports it with its next renewal.
  *
  * All instants are milliseconds on one monotonic clock.
  */

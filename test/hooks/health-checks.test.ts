@@ -62,7 +62,7 @@ const failed = (code: number) => ({ healthy: false, reason: `healthCheck exited 
 const healthy = { healthy: true, reason: null };
 
 describe('a health check', () => {
-  it('starts at once, and is told the node and its own time limit', () => {
+  it('starts at once, and learns the node and its own time limit', () => {
     const { commands } = probing();
     expect(commands).toMatchObject([{ program: '/bin/check', args: ['-q'], passesOutput: false }]);
     expect(commands[0]?.env).toEqual({
