@@ -4,16 +4,31 @@ import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf } from '../test/support/process-list.js';
 
+/**
+ * Returns how long a thread has computed, and has waited for a core, in milliseconds. `thread` is by default
+ * the main thread. Rejects if the thread has ended.
+ */
+export async function threadTimes(
+  pid: number,
+  thread = pid,
+): Promise<{ computedMs: number; waitedMs: number }> {
+  const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+  const [computed, waited] = text.split(' ').map(Number);
+  if (computed === undefined || waited === undefined)
+    throw new Error('the kernel does not count the times of threads');
+  return { computedMs: computed / 1e6, waitedMs: waited / 1e6 };
+}
+
 /** Returns the CPU seconds that a process has used, summed over its threads. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
-  const used = await Promise.all(
+  const usedMs = await Promise.all(
     threads.map(async (thread) => {
-      const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
-      return Number(text.split(' ')[0]) / 1e9;
+      const { computedMs } = await threadTimes(pid, Number(thread)).catch(() => ({ computedMs: 0 }));
+      return computedMs;
     }),
   );
-  return used.reduce((sum, seconds) => sum + seconds, 0);
+  return usedMs.reduce((sum, ms) => sum + ms, 0) / 1000;
 }
 
 /** Returns the CPU seconds of a process and of its descendants, including those that have ended. */

@@ -7,12 +7,12 @@
  *   npm run bench:path               8 rounds, about 8 minutes
  *   ROUNDS=2 npm run bench:path
  */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildCommandLine } from '../test/support/build.js';
 import { monotonicMs } from './clocks.js';
 import { libraries } from './contenders.js';
 import { Contest } from './contest.js';
+import { threadTimes } from './machine.js';
 import { withWorkshop } from './measure.js';
 import { Limit, limit } from './scenarios/limit.js';
 import { ZooKeeper } from './servers.js';
@@ -91,13 +91,4 @@ async function handOver(contest: Contest, mark: number): Promise<void> {
     samples.add(scenario, name, `${role} waits for a core`, after.waitedMs - before.waitedMs);
   }
   await old.end();
-}
-
-/** Returns how long a process's main thread has computed, and has waited for a core. */
-async function threadTimes(pid: number): Promise<{ computedMs: number; waitedMs: number }> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
-  const [computed, waited] = text.split(' ').map(Number);
-  if (computed === undefined || waited === undefined)
-    throw new Error('the kernel does not count the times of threads');
-  return { computedMs: computed / 1e6, waitedMs: waited / 1e6 };
 }

@@ -23,6 +23,9 @@ export interface About {
   readonly reason?: string | null;
 }
 
+/** State of a session that is held. */
+type HeldState = Pick<HeldSession, 'isOver' | 'lastProblem'>;
+
 export class Report {
   readonly #clock: Clock;
   readonly #writer: Pick<LineWriter, 'write'>;
@@ -75,11 +78,7 @@ export class Report {
    * Reports processes that are still running. `groups` contains the process groups, each with the root of its
    * Petrel group. The root is null if the agent is in only one group.
    */
-  remains(
-    groups: ReadonlyMap<number, string | null>,
-    forMs: number,
-    held: Pick<HeldSession, 'isOver' | 'lastProblem'> | null,
-  ): void {
+  remains(groups: ReadonlyMap<number, string | null>, forMs: number, held: HeldState | null): void {
     const seconds = Math.round(forMs / 1000);
     const pgids = [...groups.keys()];
     const named = [...groups].map(([pgid, root]) => `${pgid}${root === null ? '' : ` of ${root}`}`);
@@ -103,7 +102,7 @@ export class Report {
   }
 }
 
-function meanwhile(held: Pick<HeldSession, 'isOver' | 'lastProblem'> | null): string {
+function meanwhile(held: HeldState | null): string {
   if (held === null) return 'the guardian will not start a new agent until the workload is dead';
   if (held.isOver) return 'the session of the agent has expired: another node may already lead';
   const problem = held.lastProblem === null ? '' : ` (${held.lastProblem})`;

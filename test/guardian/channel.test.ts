@@ -5,7 +5,7 @@ import { GuardianChannel, type GuardianListener } from '../../src/guardian/chann
 import type { FromAgent, ToAgent } from '../../src/guardian/messages.js';
 import type { FromSupervisor, LeadershipLease } from '../../src/hooks/messages.js';
 import type { Supervisor, Supervisors } from '../../src/hooks/supervisors.js';
-import { settled } from '../support/hand-clock.js';
+import { now } from '../support/hand-clock.js';
 
 const hello = { node: 'a1', root: '/cluster', log: 'json', codeAtDeath: null, codeOnSignal: 'done' } as const;
 const options = { node: 'a1', root: '/cluster', passesOutput: false };
@@ -78,16 +78,6 @@ function bench({ sharesMemory = true } = {}): Bench {
       }),
     listen: () => channel.listen(listener),
   };
-}
-
-/** Whether a promise has been fulfilled by now. */
-async function isDone(promise: Promise<unknown>): Promise<boolean> {
-  let done = false;
-  void promise.then(() => {
-    done = true;
-  });
-  await settled();
-  return done;
 }
 
 function lease(leadership: number, releaseAtMs: number): { type: 'lease' } & LeadershipLease {
@@ -217,9 +207,9 @@ describe('a group whose hooks the guardian runs', () => {
     const { start, received, sent, supervised } = bench();
     const left = start().leave();
     expect(sent.at(-1)).toEqual({ type: 'clear', group: 0 });
-    expect(await isDone(left)).toBe(false);
+    expect(await now(left)).toBe('pending');
     received({ type: 'cleared', group: 0 });
-    expect(await isDone(left)).toBe(true);
+    expect(await now(left)).toBeUndefined();
     received({ type: 'gone', pgid: 5_102, group: 0 });
     expect(supervised.messages).toEqual([]);
   });
@@ -231,11 +221,11 @@ describe('a group whose hooks the guardian runs', () => {
     received({ type: 'cleared', group: 0 });
     received({ type: 'cleared', group: 0 });
     sent.splice(0);
-    expect(await isDone(one.leave())).toBe(true);
+    expect(await now(one.leave())).toBeUndefined();
     guardian.isThere = false;
-    expect(await isDone(two.leave())).toBe(true);
+    expect(await now(two.leave())).toBeUndefined();
     dies();
-    expect(await isDone(three.leave())).toBe(true);
+    expect(await now(three.leave())).toBeUndefined();
     expect(sent).toEqual([]);
   });
 
@@ -243,7 +233,7 @@ describe('a group whose hooks the guardian runs', () => {
     const { start, dies, supervised } = bench();
     const left = start().leave();
     dies();
-    expect(await isDone(left)).toBe(true);
+    expect(await now(left)).toBeUndefined();
     expect(supervised.gone).toEqual(['has died']);
   });
 });

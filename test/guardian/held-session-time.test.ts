@@ -8,7 +8,7 @@ import { HeldSession, type HeldSessionOptions } from '../../src/guardian/held-se
 import type { SessionNote } from '../../src/guardian/messages.js';
 import { HandClock, settled } from '../support/hand-clock.js';
 import { op, reply } from '../zookeeper/fake-server.js';
-import { Stream, soon, streamAt } from '../zookeeper/stage.js';
+import { dialInto, type Stream, soon, streamAt } from '../zookeeper/stage.js';
 
 const timeoutMs = 6_000;
 const note: SessionNote = {
@@ -38,16 +38,7 @@ async function hold(
   const held = new HeldSession({
     session: { ...note, ...session },
     clock,
-    dial: (endpoint, events) => {
-      const stream = new Stream(endpoint, events);
-      streams.push(stream);
-      return {
-        write: (bytes) => stream.write(bytes),
-        destroy: () => {
-          stream.isDestroyed = true;
-        },
-      };
-    },
+    dial: dialInto(streams),
     random: () => 0.5,
     lookup: (host, _options, callback) => callback(null, [{ address: host, family: 4 }]),
     ...options,

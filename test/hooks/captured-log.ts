@@ -1,13 +1,20 @@
 import pino from 'pino';
 
-/** Returns a log, its lines (level, phase and stream if there are any, message), and their other fields. */
+/**
+ * Returns a log, and what is written to it: its lines, their texts (level, phase and stream if there are any,
+ * message), and their fields without the parts of the text.
+ */
 export function capturedLog() {
+  const lines: Readonly<Record<string, unknown>>[] = [];
   const logged: string[] = [];
-  const fields: Record<string, unknown>[] = [];
-  const write = (line: string) => {
-    const { level, phase, msg, stream, ...others } = JSON.parse(line);
+  const fields: Readonly<Record<string, unknown>>[] = [];
+  const write = (text: string) => {
+    const line = JSON.parse(text);
+    const { level, phase, msg, stream, ...others } = line;
+    lines.push(line);
+    logged.push([level, phase, stream, msg].filter(Boolean).join(' '));
     fields.push(others);
-    logged.push([pino.levels.labels[level], phase, stream, msg].filter(Boolean).join(' '));
   };
-  return { log: pino({ base: null, timestamp: false }, { write }), logged, fields };
+  const formatters = { level: (label: string) => ({ level: label }) };
+  return { log: pino({ base: null, timestamp: false, formatters }, { write }), lines, logged, fields };
 }

@@ -2,9 +2,8 @@
  * Fault T4 (docs/reports/faults.md): a command that ends successfully causes no warning. These tests involve
  * no lease.
  */
-import { Writable } from 'node:stream';
-import pino from 'pino';
 import { expect, it } from 'vitest';
+import { capturedLog } from './captured-log.js';
 import { context } from './hook-context.js';
 import { bench, eventually, leaseIn } from './support.js';
 
@@ -14,14 +13,7 @@ it.each([
   { command: 'exit 0', level: 'info', msg: 'the workload ended on its own, with exit code 0' },
   { command: 'exit 3', level: 'warn', msg: expect.stringContaining('exited with code 3') },
 ])('T4 a workload that ends by `$command` says nothing of a lease', async ({ command, level, msg }) => {
-  const lines: Record<string, unknown>[] = [];
-  const sink = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      lines.push(JSON.parse(chunk.toString('utf8')));
-      done();
-    },
-  });
-  const log = pino({ level: 'info', formatters: { level: (label) => ({ level: label }) } }, sink);
+  const { log, lines } = capturedLog();
   const onTakeover: [string, ...string[]] = ['/bin/sh', '-c', `sleep 0.3; ${command}`];
   const workload = at().workload({ onTakeover }, { foreground: true, log });
   const ends: string[] = [];

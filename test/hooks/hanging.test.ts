@@ -2,11 +2,11 @@
  * If the agent or the supervisor that runs its hooks hangs, the other process kills it. The survivor reports
  * which process was killed, and why. Runs in simulated time.
  */
-import pino from 'pino';
 import { expect, it } from 'vitest';
 import { type AgentListener, AgentRun } from '../../src/guardian/agent-run.js';
 import { Report } from '../../src/guardian/report.js';
 import type { WorkloadEnd } from '../../src/ports/workload.js';
+import { capturedLog } from './captured-log.js';
 import { context } from './hook-context.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
@@ -15,8 +15,8 @@ const release = context('release', { timeoutMs: 1000, graceMs: 100 });
 
 function agentWithLog() {
   const machine = new SimulatedMachine(() => quick);
-  const said: string[] = [];
-  const log = pino({}, { write: (line: string) => said.push(JSON.parse(line).msg) });
+  const { log, lines } = capturedLog();
+  const said = () => lines.map(({ msg }) => String(msg));
   const agent = machine.newProcess('agent');
   const commands = { onPrepare: null, onTakeover: 'start', onRelease: 'stop', onFence: null };
   const workload = machine.workloadOf(agent, commands, log);
@@ -32,11 +32,11 @@ it('a supervisor that did not end the leadership with its lease', async () => {
   await machine.run(500);
   machine.supervisor?.freeze();
   await machine.run(10_000);
-  expect(said).toContain(
+  expect(said()).toContain(
     'the supervisor, which runs the hooks, did not end the leadership: it is hanging, and this agent is killing it',
   );
   const how = 'was killed by its agent, because it did not end the leadership';
-  expect(said).toContain(
+  expect(said()).toContain(
     `the supervisor, which runs the hooks, ${how}: killing the processes that it started`,
   );
   expect(ends).toMatchObject([{ cause: 'guard-lost', reason: `the supervisor ${how}` }]);
@@ -49,14 +49,14 @@ it('not a supervisor that was held up past the lease, and has ended the leadersh
   const { outcome } = workload.run(release);
   supervisor?.freeze();
   await machine.run(2_100);
-  expect(said).toContain(
+  expect(said()).toContain(
     'the supervisor did not end the leadership before the lease expired: killing the processes that it started',
   );
   supervisor?.thaw();
   // The agent is still disconnected, so it cannot release its claim.
   await machine.run(10_000);
   expect(await outcome).toMatchObject({ provenDead: true });
-  expect(said.filter((line) => line.includes('it hangs'))).toEqual([]);
+  expect(said().filter((line) => line.includes('it hangs'))).toEqual([]);
   expect(machine.supervisor).toBe(supervisor);
   expect(ends).toEqual([]);
 });
@@ -68,7 +68,7 @@ it('a supervisor that did not exit with its agent', async () => {
   const closed = workload.close();
   await machine.run(60_000);
   await closed;
-  expect(said).toContain(
+  expect(said()).toContain(
     'the supervisor, which runs the hooks, did not exit: it is hanging, and this agent is killing it',
   );
 });

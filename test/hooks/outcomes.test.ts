@@ -1,19 +1,8 @@
 /** Tests what the log says about the runs of commands. */
-import pino from 'pino';
 import { expect, it } from 'vitest';
 import { leadershipLogOf, logOf, logOutcome, nothingRun, notRun } from '../../src/hooks/outcomes.js';
+import { capturedLog } from './captured-log.js';
 import { context } from './hook-context.js';
-
-/** Returns a log, and the lines that were written to it. */
-function logged() {
-  const lines: Record<string, unknown>[] = [];
-  const write = (line: string) => lines.push(JSON.parse(line));
-  const log = pino(
-    { base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
-    { write },
-  );
-  return { log, lines };
-}
 
 it.each([
   ['succeeded', nothingRun, 'info', 'onTakeover succeeded'],
@@ -31,7 +20,7 @@ it.each([
   ],
   ['was not started', notRun('closed'), 'warn', 'not started: closed'],
 ] as const)('a command that %s is logged in one line', (_, outcome, level, msg) => {
-  const { log, lines } = logged();
+  const { log, lines } = capturedLog();
   logOutcome(log, 'onTakeover', outcome);
   const { result, exitCode, signal, durationMs, command, provenDead } = outcome;
   expect(lines).toEqual([{ level, result, exitCode, signal, durationMs, command, provenDead, msg }]);
@@ -42,7 +31,7 @@ it('a run of which nothing is configured has succeeded, and leaves no process', 
 });
 
 it('a line about a run names its phase, slot, term and reason', () => {
-  const { log, lines } = logged();
+  const { log, lines } = capturedLog();
   logOf(log, context('fence', { slot: 2, slots: 3, reason: 'b1 is gone' })).info('a line');
   logOf(log, context('release', { term: 3, endedByTerm: 4 })).info('a line');
   logOf(log, null).info('a line');
@@ -54,7 +43,7 @@ it('a line about a run names its phase, slot, term and reason', () => {
 });
 
 it('a line about a leadership names its slot and term, and not the reason of a release that has not run', () => {
-  const { log, lines } = logged();
+  const { log, lines } = capturedLog();
   leadershipLogOf(log, context('release', { slot: 2, slots: 3 })).info('a line');
   leadershipLogOf(log, null).info('a line');
   expect(lines).toEqual([

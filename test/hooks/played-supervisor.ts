@@ -144,11 +144,6 @@ export function first({ supervisors }: Stage, index = 0): Played {
   return supervisor;
 }
 
-/** Whether a promise has been fulfilled by now, and with what. */
-export async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
-  return await Promise.race([promise, settled().then((): 'pending' => 'pending')]);
-}
-
 /** A leader whose takeover has succeeded and left the group 5102. */
 export async function leader(): Promise<Stage & { readonly supervisor: Played }> {
   const on = stage();

@@ -1,8 +1,8 @@
 /** A supervisor that has died, hangs, or is no longer needed. */
 import { describe, expect, it } from 'vitest';
-import { settled } from '../support/hand-clock.js';
+import { now, settled } from '../support/hand-clock.js';
 import { context } from './hook-context.js';
-import { first, leader, now, type Stage, stage } from './played-supervisor.js';
+import { first, leader, type Stage, stage } from './played-supervisor.js';
 
 /** Longest duration of a run, and how long the supervisor may be silent afterwards. */
 const longestMs = 14_000;

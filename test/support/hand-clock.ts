@@ -70,3 +70,8 @@ export class HandClock implements Clock {
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Returns the value of a promise that has been fulfilled by now. Otherwise, returns 'pending'. */
+export async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
+  return await Promise.race([promise, settled().then((): 'pending' => 'pending')]);
+}

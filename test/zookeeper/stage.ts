@@ -6,7 +6,7 @@ import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import { openAcl } from '../../src/model/acl.js';
 import type { StoreError, StoreState } from '../../src/ports/store.js';
-import type { Endpoint, WireEvents } from '../../src/zookeeper/dial.js';
+import type { Dial, Endpoint, WireEvents } from '../../src/zookeeper/dial.js';
 import { FrameReader } from '../../src/zookeeper/frames.js';
 import { parseConnectionString } from '../../src/zookeeper/index.js';
 import { ZooKeeperStore, type ZooKeeperStoreOptions } from '../../src/zookeeper/store.js';
@@ -87,6 +87,20 @@ export class Stream {
   }
 }
 
+/** Returns a dial whose connections are streams in memory, and adds each of them to `streams`. */
+export function dialInto(streams: Stream[]): Dial {
+  return (endpoint, events) => {
+    const stream = new Stream(endpoint, events);
+    streams.push(stream);
+    return {
+      write: (bytes) => stream.write(bytes),
+      destroy: () => {
+        stream.isDestroyed = true;
+      },
+    };
+  };
+}
+
 export interface Stage {
   readonly clock: HandClock;
   readonly store: ZooKeeperStore;
@@ -112,16 +126,7 @@ export async function stage(
     clock,
     credentials: [],
     acl: () => openAcl,
-    dial: (endpoint, events) => {
-      const stream = new Stream(endpoint, events);
-      streams.push(stream);
-      return {
-        write: (bytes) => stream.write(bytes),
-        destroy: () => {
-          stream.isDestroyed = true;
-        },
-      };
-    },
+    dial: dialInto(streams),
     isSecure: false,
     random: () => 0.5,
     lookup: (host, _options, callback) => callback(null, [{ address: host, family: 4 }]),
